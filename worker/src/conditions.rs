@@ -14,6 +14,8 @@ use chem::{AlertSet, Fingerprint, Limits, Molecule, Part, Pattern, Properties, P
 use contract::{ConditionRefusals, JobFailure, PropertyRange, SampleConditions};
 use generator::{DrawOptions, FixedParts, Fragments, FragmentsError, MoleculeFilter, OutOfRange};
 
+use crate::annotations::Annotation;
+
 /// Condition that cannot be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum ConditionError {
@@ -60,6 +62,17 @@ fn digest(smiles: &str) -> u64 {
     hasher.finish()
 }
 
+/// Result of the check of a molecule that is drawn already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReadyCheck {
+    /// All conditions on molecules are satisfied.
+    Accepted,
+    /// The check with this index refuses it.
+    Refused(usize),
+    /// No molecule, which no sampler draws.
+    Invalid,
+}
+
 /// Conditions of a draw. The default has none.
 #[derive(Debug, Default)]
 pub struct DrawConditions {
@@ -89,11 +102,32 @@ impl DrawConditions {
         self.filter.as_ref().map(|filter| filter as &dyn MoleculeFilter)
     }
 
+    /// Checks a molecule that is drawn already; `smiles` is its own, and `annotation` what is known of it.
+    pub(crate) fn check(&self, smiles: &str, annotation: Option<&Annotation>) -> ReadyCheck {
+        let Some(filter) = &self.filter else { return ReadyCheck::Accepted };
+        let answers = filter.0.iter().map(|check| annotation.and_then(|known| check.check.answer(known)));
+        if let Some(check) = answers.clone().position(|answer| answer == Some(false)) {
+            return ReadyCheck::Refused(check);
+        }
+        if answers.clone().all(|answer| answer.is_some()) {
+            return ReadyCheck::Accepted;
+        }
+        let Ok(molecule) = Molecule::trusted(smiles) else { return ReadyCheck::Invalid };
+        let properties = LazyCell::new(|| Properties::new(&molecule));
+        let mut checks = filter.0.iter().zip(answers);
+        let refusal = checks
+            .position(|(check, answer)| answer.is_none() && !check.check.allows(&molecule, &properties));
+        refusal.map_or(ReadyCheck::Accepted, ReadyCheck::Refused)
+    }
+
     /// Returns true if a molecule that is drawn already satisfies all conditions on molecules; `smiles` is its own.
     pub(crate) fn allow(&self, smiles: &str) -> bool {
-        self.filter.as_ref().is_none_or(|filter| {
-            Molecule::parse(smiles, Limits::DEFAULT).is_ok_and(|molecule| filter.refusal(&molecule).is_none())
-        })
+        self.check(smiles, None) == ReadyCheck::Accepted
+    }
+
+    /// Returns true if annotations of molecules save more than some microseconds each.
+    pub(crate) fn profit_from_annotations(&self) -> bool {
+        self.filter.as_ref().is_some_and(|filter| filter.0.iter().any(|check| check.check.is_slow()))
     }
 
     /// Returns true if the conditions may leave too few molecules, or none.
@@ -122,6 +156,28 @@ impl DrawConditions {
         let found = u32::try_from(found).unwrap_or(u32::MAX);
         self.are_narrow().then_some(JobFailure::ConditionsTooNarrow { wanted, found, refused })
     }
+}
+
+/// Returns true if molecules that are drawn in the model's own way can satisfy these conditions.
+pub(crate) fn are_drawn_alike(conditions: &SampleConditions) -> bool {
+    // All fields are listed, so that the compiler asks about a new one.
+    let SampleConditions {
+        scaffold,
+        fragments,
+        temperature,
+        top_p,
+        seed,
+        substructures_required: _,
+        substructures_never: _,
+        similar_to: _,
+        similarity_gte: _,
+        similarity_lt: _,
+        properties: _,
+        alerts: _,
+        exclude: _,
+        synthesizable: _,
+    } = conditions;
+    scaffold.is_none() && fragments.is_empty() && temperature.is_none() && top_p.is_none() && seed.is_none()
 }
 
 /// Reads the parts that every molecule contains.
@@ -167,7 +223,21 @@ impl Check {
             Self::Contains(_) | Self::Lacks(_) => 1,
             Self::Similarity(_) => 3,
             Self::IsNew(_) => 3,
-            Self::HasNo(_) => 5,
+            Self::HasNo(_) => 6,
+        }
+    }
+
+    /// Returns true if annotations have what the check computes, and computing it takes long.
+    fn is_slow(&self) -> bool {
+        matches!(self, Self::HasNo(_) | Self::Property(Property::LogP | Property::Qed | Property::SaScore, _))
+    }
+
+    /// Returns the result that the annotation of a molecule has; `None` if it has none.
+    fn answer(&self, annotation: &Annotation) -> Option<bool> {
+        match self {
+            Self::Property(property, range) => Some(range.contains(annotation.value(*property))),
+            Self::HasNo(alerts) => Some(!annotation.has_alert(*alerts)),
+            Self::Contains(_) | Self::Lacks(_) | Self::Similarity(_) | Self::IsNew(_) => None,
         }
     }
 
@@ -193,7 +263,8 @@ impl Check {
 fn property_cost(property: Property) -> u32 {
     match property {
         Property::LogP | Property::PolarSurface => 2,
-        Property::Qed | Property::SaScore => 4,
+        Property::SaScore => 4,
+        Property::Qed => 5,
         _ => 0,
     }
 }

@@ -5,6 +5,7 @@
 //! an outcome, and `retort-worker replay` runs the same functions by hand. An idle sampler draws molecules ahead,
 //! into the reservoir; an idle searcher finds those that can be made.
 
+mod annotations;
 mod answer;
 mod async_samples;
 mod bulk_queries;
@@ -29,6 +30,7 @@ mod refill;
 mod refill_retries;
 mod replay;
 pub mod reservoir;
+mod reservoir_filter;
 mod resources;
 mod rounding;
 mod samples;
@@ -40,6 +42,7 @@ mod toy;
 mod unoffered_models;
 
 pub use self::catalogue::{CatalogueView, LISTENER, SnapshotLocations};
+pub use annotations::Annotation;
 pub use answer::{OfferAnnotation, result};
 pub use async_samples::feed_orders;
 pub use compute::compute;
@@ -56,6 +59,7 @@ pub use plans::feed_plans;
 pub use ready_counts::ReadyCounts;
 pub use refill::{RunningJobs, refill};
 pub use replay::replay;
+pub use reservoir_filter::{FilterRequest, ReadyMolecules, lease_filtered};
 pub use resources::{ComputeDevice, LoadedModel, Models, load_planner};
 pub use samples::CompletedSample;
 pub use settings::{Role, WorkerSettings};

@@ -22,7 +22,7 @@ use tokio::task::JoinError;
 
 use crate::{
     compute::compute,
-    conditions::DrawConditions,
+    conditions::{DrawConditions, are_drawn_alike},
     reservoir::{Level, Levels},
 };
 
@@ -137,31 +137,10 @@ pub async fn drop_outdated(pool: &PgPool, catalogue_version: i64) -> Result<u64,
 /// They are drawn in the model's own way, and their routes are from all that ships to the default region.
 pub(crate) fn can_serve(conditions: &SampleConditions, limits: &RouteLimits) -> bool {
     // All fields are listed, so that the compiler asks about a new one.
-    let SampleConditions {
-        scaffold,
-        fragments,
-        temperature,
-        top_p,
-        seed,
-        substructures_required: _,
-        substructures_never: _,
-        similar_to: _,
-        similarity_gte: _,
-        similarity_lt: _,
-        properties: _,
-        alerts: _,
-        exclude: _,
-        synthesizable: _,
-    } = conditions;
     let RouteLimits { ships_to, max_lead_time_days, max_steps: _, max_usd_per_mol: _, max_seconds_each: _ } =
         limits;
-    let is_drawn_alike = scaffold.is_none()
-        && fragments.is_empty()
-        && temperature.is_none()
-        && top_p.is_none()
-        && seed.is_none();
     let ships_alike = ships_to.is_none() || *ships_to == RouteLimits::default().ships_to;
-    is_drawn_alike && ships_alike && max_lead_time_days.is_none()
+    are_drawn_alike(conditions) && ships_alike && max_lead_time_days.is_none()
 }
 
 /// Molecules that a sample wants.

@@ -2,7 +2,7 @@
 //!
 //! A model is refilled once its level falls below the low-water mark, and then up to its capacity. A block in
 //! progress is dropped when a job arrives, so that requests are not slowed. Several processes may refill one model;
-//! each overshoots by one block at most.
+//! each overshoots by one block at most. When all models are full, some blocks are annotated, in the same way.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,13 +13,16 @@ use std::{
     time::{Duration, Instant},
 };
 
+use chem::Molecule;
 use generator::{SampleBudget, SampleError};
 use sqlx::PgPool;
 use tokio::sync::watch;
 use tracing::{Instrument, error, info, info_span};
 
 use crate::{
-    ModelRegistry, Models, ReadyCounts, compute, metrics,
+    ModelRegistry, Models, ReadyCounts,
+    annotations::Annotation,
+    compute, metrics,
     refill_retries::RefillRetries,
     reservoir::{self, BLOCK_SIZE},
     resources::LoadedModel,
@@ -27,6 +30,9 @@ use crate::{
 
 /// Low-water mark, as a fraction of the capacity: refilling starts below it.
 const LOW_WATER: f64 = 0.9;
+/// Most molecules of a model that are annotated: those of some conditioned samples. Annotating takes several times as
+/// long as drawing, and rows with annotations are larger.
+const MOST_ANNOTATED: usize = 20_000;
 /// Polling interval of the levels while nothing is to be done.
 const REFILL_POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// Time without a job before refilling resumes: the job's answer is still being sent, and uses the same cores.
@@ -118,9 +124,9 @@ pub async fn refill(
 
 /// Outcome of one pass over all models.
 enum RefillOutcome {
-    /// Blocks were made.
+    /// Blocks were made or annotated.
     Filled,
-    /// No model needs a block.
+    /// No model needs a block or annotations.
     Full,
     /// A job arrived, and takes precedence.
     JobCame,
@@ -165,6 +171,26 @@ impl Filler {
                     self.given_up.insert(model.version.clone());
                 }
             }
+        }
+        match round {
+            RefillOutcome::Full => self.annotate(models).await,
+            outcome => Ok(outcome),
+        }
+    }
+
+    /// Annotates one block of each model that has too few annotated molecules.
+    async fn annotate(&self, models: &Models) -> Result<RefillOutcome, sqlx::Error> {
+        let mut round = RefillOutcome::Full;
+        for model in models.iter() {
+            let block = reservoir::block_to_annotate(&self.pool, model, MOST_ANNOTATED);
+            let Some((id, molecules)) = database::within(DATABASE, block).await? else { continue };
+            round = RefillOutcome::Filled;
+            let span = info_span!("reservoir.annotate", model.id = model.id(), molecules = molecules.len());
+            let Some(found) = annotations(model, molecules, &self.activity).instrument(span.clone()).await
+            else {
+                return Ok(RefillOutcome::JobCame);
+            };
+            database::within(DATABASE, reservoir::annotate(&self.pool, id, &found)).instrument(span).await?;
         }
         Ok(round)
     }
@@ -233,6 +259,35 @@ async fn make(model: &Arc<LoadedModel>, activity: &RunningJobs) -> Result<Vec<St
         Ok(Err(SampleError::Interrupted { .. })) => Err(NoBlock::JobCame),
         Ok(Err(fault)) => Err(NoBlock::Fault(fault.to_string())),
         Err(panic) => Err(NoBlock::Fault(panic.to_string())),
+    }
+}
+
+/// Computes the annotations of a block's molecules; `None` if a job arrives. A block without a result has none, so that
+/// it is not tried again.
+async fn annotations(
+    model: &Arc<LoadedModel>,
+    molecules: Vec<String>,
+    activity: &RunningJobs,
+) -> Option<Vec<Annotation>> {
+    let stop = StopOnDrop::default();
+    let budget = SampleBudget { deadline: None, cancelled: Arc::clone(&stop.0) };
+    let (annotator, count) = (Arc::clone(model), molecules.len());
+    let of = |smiles: &String| Molecule::trusted(smiles).ok().map(|molecule| Annotation::of(&molecule));
+    let mut work = compute(move || annotator.sampler.map(&molecules, of, &budget));
+    let found = tokio::select! {
+        found = &mut work => found,
+        () = activity.busy() => {
+            drop(stop);
+            work.await
+        }
+    };
+    match found {
+        Ok(found) if found.len() < count => None,
+        Ok(found) => Some(found.into_iter().collect::<Option<_>>().unwrap_or_default()),
+        Err(panic) => {
+            error!(model.id = model.id(), "no annotations of a block: {panic}");
+            Some(Vec::new())
+        }
     }
 }
 

@@ -26,8 +26,8 @@ use synth::{BatchLimits, SearchUrgency};
 
 use crate::{
     BulkQueryHandler, CatalogueView, ComputationOutcome, ComputeDevice, DrawConditions, ExcludedMolecules,
-    Models, SearchHandler, WorkerSettings, connections::connect, draw, handlers::likelihoods, load_planner,
-    molecule_details::with_details,
+    Models, ReadyMolecules, SearchHandler, WorkerSettings, connections::connect, draw, handlers::likelihoods,
+    load_planner, molecule_details::with_details,
 };
 
 /// One connection reads the catalogue and the offers, one listens.
@@ -81,7 +81,7 @@ fn sample(settings: &WorkerSettings, job: &SampleJob) -> Result<Result<Sample, J
         bail!("the job asks for routes, which the service's searchers find");
     }
     let conditions = DrawConditions::new(&job.conditions, ExcludedMolecules::default())?;
-    let drawn = draw(model, Vec::new(), job, &conditions, &budget)?;
+    let drawn = draw(model, ReadyMolecules::default(), job, &conditions, &budget)?;
     let drawn = match job.details {
         true => with_details(model, drawn).map_err(|error| anyhow!(error))?,
         false => drawn,

@@ -15,12 +15,18 @@ use std::{
 
 use sqlx::{PgConnection, PgExecutor, PgPool};
 
-use crate::resources::LoadedModel;
+use crate::{
+    annotations::{self, Annotation},
+    resources::LoadedModel,
+};
 
 /// Number of molecules in a full block.
 pub const BLOCK_SIZE: usize = 500;
 /// Number of blocks per extra block: a sample of this many blocks has some duplicate molecules.
 const BLOCKS_PER_EXTRA: usize = 20;
+
+/// Blocks of which a sampler annotates one.
+const BLOCKS_TO_CHOOSE: i64 = 16;
 
 /// Retention of the blocks of a model that no sampler offers: until then a returning model finds them.
 const UNOFFERED_RETENTION: Duration = Duration::from_secs(24 * 3600);
@@ -29,6 +35,12 @@ const UNOFFERED_RETENTION: Duration = Duration::from_secs(24 * 3600);
 struct SampleBlock {
     id: i64,
     smiles: String,
+}
+
+impl SampleBlock {
+    fn molecules(&self) -> impl Iterator<Item = String> {
+        self.smiles.split('\n').map(str::to_owned)
+    }
 }
 
 /// Distinct molecules from blocks, up to a size.
@@ -47,10 +59,10 @@ impl DistinctMolecules {
     }
 
     fn add(&mut self, blocks: &[SampleBlock], size: usize) {
-        for molecule in blocks.iter().flat_map(|block| block.smiles.split('\n')) {
+        for molecule in blocks.iter().flat_map(SampleBlock::molecules) {
             match self.molecules.len() < size {
-                true => drop(self.molecules.insert(molecule.to_owned())),
-                false => self.left.push(molecule.to_owned()),
+                true => drop(self.molecules.insert(molecule)),
+                false => self.left.push(molecule),
             }
         }
     }
@@ -88,7 +100,7 @@ pub async fn take_block(
     model_version: &str,
 ) -> Result<Option<Vec<String>>, sqlx::Error> {
     let blocks = take_blocks(pool, (model_id, model_version), 1).await?;
-    Ok(blocks.first().map(|block| block.smiles.split('\n').map(str::to_owned).collect()))
+    Ok(blocks.first().map(|block| block.molecules().collect()))
 }
 
 async fn take_blocks(
@@ -114,6 +126,9 @@ async fn take_blocks(
     .await
 }
 
+/// Molecule with its annotation, if it has one.
+pub(crate) type AnnotatedMolecule = (String, Option<Annotation>);
+
 /// Blocks that a job has reserved.
 #[derive(Debug, Default)]
 #[must_use = "what is not spent is given back"]
@@ -122,6 +137,67 @@ pub struct Lease {
     blocks: Vec<i64>,
     /// Unneeded molecules of the blocks.
     left: Vec<String>,
+}
+
+impl Lease {
+    /// Creates a lease of nothing by the job `holder`.
+    pub(crate) fn new(holder: &str) -> Self {
+        Self { holder: holder.to_owned(), ..Self::default() }
+    }
+
+    /// Adds up to `count` blocks of `model`, for at most `time`, and returns their molecules without annotations.
+    pub(crate) async fn extend(
+        &mut self,
+        pool: &PgPool,
+        model: &LoadedModel,
+        count: usize,
+        time: Duration,
+    ) -> Result<Vec<AnnotatedMolecule>, sqlx::Error> {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        let blocks = lease_blocks(pool, model, count, &self.holder, time).await?;
+        self.blocks.extend(blocks.iter().map(|block| block.id));
+        Ok(blocks.iter().flat_map(SampleBlock::molecules).map(|smiles| (smiles, None)).collect())
+    }
+
+    /// Adds up to `count` blocks of `model`, annotated ones first, for at most `time`, and returns their molecules.
+    pub(crate) async fn extend_annotated(
+        &mut self,
+        pool: &PgPool,
+        model: &LoadedModel,
+        count: usize,
+        time: Duration,
+    ) -> Result<Vec<AnnotatedMolecule>, sqlx::Error> {
+        let blocks = sqlx::query!(
+            "with annotated as (
+                select id from reservoir_blocks
+                where model_id = $1 and model_version = $2 and (leased_until is null or leased_until < now())
+                order by annotation_version = $3 desc nulls last, id limit $4
+                for update skip locked
+            )
+            update reservoir_blocks as block set leased_by = $5, leased_until = now() + make_interval(secs => $6)
+            from annotated where block.id = annotated.id
+            returning block.id, smiles, case when annotation_version = $3 then annotations end as annotations",
+            model.id(),
+            &model.version,
+            annotations::VERSION,
+            i64::try_from(count).unwrap_or(i64::MAX),
+            &self.holder,
+            time.as_secs_f64()
+        )
+        .fetch_all(pool)
+        .await?;
+        self.blocks.extend(blocks.iter().map(|block| block.id));
+        let molecules = blocks.iter().flat_map(|block| {
+            let mut known = annotations::decode(block.annotations.as_deref().unwrap_or_default());
+            block.smiles.split('\n').map(move |smiles| (smiles.to_owned(), known.next()))
+        });
+        Ok(molecules.collect())
+    }
+
+    /// Marks molecules of the blocks as unneeded.
+    pub(crate) fn leave(&mut self, molecules: impl IntoIterator<Item = String>) {
+        self.left.extend(molecules);
+    }
 }
 
 /// Leases up to `size` distinct molecules of `model`, in no order, to the job `holder`, for at most `time`.
@@ -238,6 +314,56 @@ pub async fn put(
         .execute(&mut *connection)
         .await?;
     }
+    Ok(())
+}
+
+/// Returns the id and the molecules of a block of `model` to annotate next; `None` if `most` of its molecules have
+/// annotations, or all. Samples take old blocks first, so the newest ones are annotated: one of a few, since several
+/// samplers may ask.
+///
+/// # Errors
+/// Fails on a database error.
+pub async fn block_to_annotate(
+    pool: &PgPool,
+    model: &LoadedModel,
+    most: usize,
+) -> Result<Option<(i64, Vec<String>)>, sqlx::Error> {
+    let block = sqlx::query_as!(
+        SampleBlock,
+        "with free as (
+            select id, molecules, annotation_version is not distinct from $3 as annotated from reservoir_blocks
+            where model_id = $1 and model_version = $2 and (leased_until is null or leased_until < now())
+        ), newest as (
+            select id from free
+            where not annotated and (select coalesce(sum(molecules), 0) from free where annotated) < $4
+            order by id desc limit $5
+        )
+        select id, smiles from reservoir_blocks
+        where id = (select id from newest order by random() limit 1)",
+        model.id(),
+        &model.version,
+        annotations::VERSION,
+        i64::try_from(most).unwrap_or(i64::MAX),
+        BLOCKS_TO_CHOOSE
+    )
+    .fetch_optional(pool)
+    .await?;
+    Ok(block.map(|block| (block.id, block.molecules().collect())))
+}
+
+/// Stores the annotations of a block's molecules, if it is still there.
+///
+/// # Errors
+/// Fails on a database error.
+pub async fn annotate(pool: &PgPool, id: i64, found: &[Annotation]) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "update reservoir_blocks set annotation_version = $2, annotations = $3 where id = $1",
+        id,
+        annotations::VERSION,
+        annotations::encode(found)
+    )
+    .execute(pool)
+    .await?;
     Ok(())
 }
 

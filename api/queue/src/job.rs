@@ -119,7 +119,7 @@ impl Job for StoredSampleJob {
             kind: sample_kind(model_id, &job.conditions),
             seconds: drawing_seconds(job.size),
             longest: None,
-            // Ready molecules satisfy conditions by chance only.
+            // A check shows which of the ready molecules satisfy conditions.
             ready: job.conditions.is_empty().then_some(ready),
         }
     }
@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_conditioned_sample_takes_nothing_ready_and_is_of_its_own_kind() {
+    fn a_conditioned_sample_never_counts_as_ready_and_is_of_its_own_kind() {
         let job = |seed| SampleJob {
             sample_id: SampleId::generate(),
             account_id: "acc_1".to_owned(),

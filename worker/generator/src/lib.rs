@@ -24,6 +24,7 @@ mod likelihood;
 mod linking;
 mod lstm;
 mod molecule_collector;
+mod molecule_map;
 mod pack;
 mod partial_molecule;
 mod partial_sample;

@@ -20,6 +20,7 @@ use crate::{
     int8::ByteRates,
     likelihood::{self, LikelihoodBatch, negative_log_likelihoods},
     molecule_collector::{AttemptLimits, StringCounts},
+    molecule_map,
     partial_sample::PartialSample,
     sample_run::{Run, next_number},
     string_batch::{self, DeadEndPolicy, GenerationContext, RawString, StringEnd, StringQueue},
@@ -283,6 +284,20 @@ impl Sampler {
             Ok(())
         })?;
         Ok(losses.into_inner())
+    }
+
+    /// Returns the result of `work` for each of these molecules, in their order; for the first of them if the budget
+    /// ends. The threads that draw compute it.
+    ///
+    /// # Panics
+    /// Panics if `work` does.
+    pub fn map<M: Sync, T: Send>(
+        &self,
+        molecules: &[M],
+        work: impl Fn(&M) -> T + Sync,
+        budget: &SampleBudget,
+    ) -> Vec<T> {
+        molecule_map::map(&self.worker_threads, molecules, work, budget)
     }
 
     /// Measures the matrix products in bytes on one thread, for `time` with each instruction set that the CPU has for

@@ -20,12 +20,13 @@ use tracing::{Span, field::Empty, info, info_span};
 use super::{ComputationOutcome, DATABASE_TIMEOUT, store};
 use crate::{
     LoadedModel, ModelRegistry, ReadyCounts, RunningJobs, compute,
-    conditions::DrawConditions,
+    conditions::{DrawConditions, are_drawn_alike},
     makeable::{MakeableMolecules, RouteCheck, RouteChecker},
     makeable_reservoir::{self, MakeableRequest, MakeableSource},
     metrics,
     molecule_details::{details, with_details},
     reservoir::{self, Lease},
+    reservoir_filter::{FilterRequest, ReadyMolecules, lease_filtered},
     samples::{self, CompletedSample},
 };
 
@@ -36,8 +37,6 @@ const LATE_FINISH_TIME: Duration = Duration::from_secs(30);
 const STORE_TIME: Duration = Duration::from_secs(10);
 /// Time before its deadline at which a conditioned sample is given up, so that its client learns the reason in time.
 const REFUSAL_TIME: Duration = Duration::from_millis(500);
-/// Maximum number of rounds that draw molecules new to the sample.
-const MAX_DRAW_ROUNDS: u64 = 10;
 
 /// Handler of sample jobs.
 #[derive(Debug, Clone)]
@@ -76,20 +75,9 @@ impl Handler<StoredSampleJob> for SampleHandler {
             sample.drawn = Empty,
         );
         let making = SampleRun { sampling: self, context, job, model, span };
-        // A retry draws all molecules again: whatever failed before, that needs only the model.
-        let found = match making.context.attempt {
-            _ if !making.job.conditions.is_empty() => ReservoirHit::Nothing,
-            // Details are computed while the molecules are leased.
-            1 if making.job.details => ReservoirHit::Some,
-            1 => database::within(DATABASE_TIMEOUT, making.hand_out()).await?,
-            _ => ReservoirHit::Nothing,
-        };
-        let (ready, lease) = match found {
-            ReservoirHit::All => return Ok(()),
-            ReservoirHit::Some => database::within(DATABASE_TIMEOUT, making.lease()).await?,
-            ReservoirHit::Nothing => Default::default(),
-        };
-        let ended = making.draw(ready).await;
+        let conditions = Arc::new(making.conditions().await?);
+        let Some((ready, lease)) = making.take_ready(&conditions).await? else { return Ok(()) };
+        let ended = making.draw(ready, conditions).await;
         metrics::drawn(making.model.id(), making.model.sampler.take_counts());
         let stored = match &ended {
             Ok(ComputationOutcome::Done(sample)) => {
@@ -152,31 +140,75 @@ impl SampleRun<'_> {
         Ok(ReservoirHit::All)
     }
 
-    /// Leases the ready molecules until the rest is drawn.
-    async fn lease(&self) -> Result<(Vec<String>, Lease), HandlerError> {
+    /// Returns ready molecules, and their lease until the rest is drawn. `None` if all were ready and the job is over.
+    async fn take_ready(
+        &self,
+        conditions: &Arc<DrawConditions>,
+    ) -> Result<Option<(ReadyMolecules, Lease)>, HandlerError> {
+        let wanted = &self.job.conditions;
+        // A retry draws all molecules again: whatever failed before, that needs only the model.
+        if self.context.attempt > 1 || wanted.synthesizable.is_some() || !are_drawn_alike(wanted) {
+            return Ok(Some(Default::default()));
+        }
+        // Details are computed while the molecules are leased.
+        let found = match wanted.is_empty() && !self.job.details {
+            true => database::within(DATABASE_TIMEOUT, self.hand_out()).await?,
+            false => ReservoirHit::Some,
+        };
+        match found {
+            ReservoirHit::All => Ok(None),
+            ReservoirHit::Some => database::within(DATABASE_TIMEOUT, self.lease(conditions)).await.map(Some),
+            ReservoirHit::Nothing => Ok(Some(Default::default())),
+        }
+    }
+
+    /// Leases the ready molecules that satisfy the conditions.
+    async fn lease(&self, conditions: &Arc<DrawConditions>) -> Result<(ReadyMolecules, Lease), HandlerError> {
         let last = self.context.deadline + LATE_FINISH_TIME + STORE_TIME;
         let time = last.saturating_duration_since(Instant::now());
-        let holder = self.context.id.to_string();
-        let (ready, lease) =
-            reservoir::lease(&self.sampling.pool, &self.model, size(&self.job), &holder, time).await?;
-        self.sampling.ready.fewer(&self.model, ready.len());
+        let (pool, holder, size) = (&self.sampling.pool, &self.context.id.to_string(), size(&self.job));
+        let (ready, lease) = match conditions.filter() {
+            None => {
+                let (smiles, lease) = reservoir::lease(pool, &self.model, size, holder, time).await?;
+                (smiles.into(), lease)
+            }
+            Some(_) => {
+                let budget = &self.budget(conditions);
+                let request = FilterRequest { size, conditions, budget, holder, time };
+                lease_filtered(pool, &self.model, &request).await?
+            }
+        };
+        self.sampling.ready.fewer(&self.model, ready.used);
         Ok((ready, lease))
     }
 
-    /// Draws the molecules that are missing beside those `ready`, and adds the details.
-    async fn draw(&self, ready: Vec<String>) -> Result<ComputationOutcome<CompletedSample>, HandlerError> {
+    /// Reads the conditions, with the molecules that they exclude.
+    async fn conditions(&self) -> Result<DrawConditions, HandlerError> {
         let excluded = samples::excluded(&self.sampling.pool, &self.job.conditions.exclude);
         let excluded = database::within(DATABASE_TIMEOUT, excluded).await?;
-        let conditions = DrawConditions::new(&self.job.conditions, excluded)?;
-        if let Some(limits) = &self.job.conditions.synthesizable {
-            return self.draw_makeable(Arc::new(conditions), limits).await;
-        }
-        self.span.record("sample.ready", ready.len());
+        Ok(DrawConditions::new(&self.job.conditions, excluded)?)
+    }
+
+    /// Returns the time for taking and drawing.
+    fn budget(&self, conditions: &DrawConditions) -> SampleBudget {
         let deadline = match conditions.are_narrow() {
             true => self.context.deadline.checked_sub(REFUSAL_TIME),
             false => Some(self.context.deadline + LATE_FINISH_TIME),
         };
-        let budget = SampleBudget { deadline, cancelled: Arc::clone(&self.context.cancelled) };
+        SampleBudget { deadline, cancelled: Arc::clone(&self.context.cancelled) }
+    }
+
+    /// Draws the molecules that are missing beside those `ready`, and adds the details.
+    async fn draw(
+        &self,
+        ready: ReadyMolecules,
+        conditions: Arc<DrawConditions>,
+    ) -> Result<ComputationOutcome<CompletedSample>, HandlerError> {
+        if let Some(limits) = &self.job.conditions.synthesizable {
+            return self.draw_makeable(conditions, limits).await;
+        }
+        self.span.record("sample.ready", ready.smiles.len());
+        let budget = self.budget(&conditions);
         let (model, job, span) = (Arc::clone(&self.model), self.job.clone(), self.span.clone());
         let drawing = move || {
             span.in_scope(|| {
@@ -363,55 +395,59 @@ fn size(job: &SampleJob) -> usize {
 /// Fails when the network cannot be evaluated; another attempt may succeed.
 pub fn draw(
     model: &LoadedModel,
-    ready: Vec<String>,
+    ready: ReadyMolecules,
     job: &SampleJob,
     conditions: &DrawConditions,
     budget: &SampleBudget,
 ) -> Result<ComputationOutcome<CompletedSample>, SampleError> {
     let (size, model_id) = (size(job), model.id().to_owned());
-    let mut known: HashSet<String> = match ready.len() < size {
-        true => ready.iter().cloned().collect(),
+    let ReadyMolecules { mut smiles, mut refused, .. } = ready;
+    let already = smiles.len();
+    let mut known: HashSet<String> = match already < size {
+        true => smiles.iter().cloned().collect(),
         false => HashSet::new(),
     };
-    let already = ready.len();
-    let mut smiles = ready;
+    let mut draft = PartialSample::new(0, job.seed);
     let mut ended = Ok(());
-    for round in 0..MAX_DRAW_ROUNDS {
-        if smiles.len() >= size || ended.is_err() {
-            break;
-        }
-        let (missing, seed) = (size - smiles.len(), job.seed.wrapping_add(round));
+    while smiles.len() < size && ended.is_ok() {
+        let before = draft.molecules().len();
+        let aim = before + size - smiles.len();
+        draft.grow(aim);
         let (options, filter) = (&conditions.options, conditions.filter());
-        match model.sampler.sample_filtered(missing, seed, options, filter, budget) {
-            Ok(drawn) => smiles.extend(drawn.into_iter().filter(|one| known.insert(one.clone()))),
-            Err(fault) => ended = Err(fault),
-        }
+        ended = model.sampler.resume_filtered(&mut draft, aim, options, filter, budget);
+        let new = draft.molecules()[before..].iter().filter(|&one| known.insert(one.clone()));
+        smiles.extend(new.cloned());
     }
     Span::current().record("sample.drawn", smiles.len() - already);
+    add_counts(&mut refused, draft.refused());
+    let found = smiles.len();
     match ended {
-        Ok(()) if smiles.len() == size => {
+        Ok(()) => {
             Ok(ComputationOutcome::Done(CompletedSample { model_id, smiles, details: None, ready: already }))
         }
         Err(SampleError::Interrupted { .. }) if budget.cancelled.load(Ordering::Acquire) => {
             Ok(ComputationOutcome::Cancelled)
         }
-        Err(SampleError::Interrupted { reached, refused }) => {
-            let problem = conditions.too_narrow(job.size, reached, &refused);
+        Err(SampleError::Interrupted { .. }) => {
+            let problem = conditions.too_narrow(job.size, found, &refused);
             Ok(ComputationOutcome::Refused(problem.unwrap_or(JobFailure::DeadlinePassed)))
         }
-        Ok(()) => Ok(unreachable(model_id, job, smiles.len())),
-        Err(SampleError::SizeUnreachable { reached, refused, .. }) => {
-            match conditions.too_narrow(job.size, reached, &refused) {
-                Some(problem) => Ok(ComputationOutcome::Refused(problem)),
-                None => Ok(unreachable(model_id, job, smiles.len().max(reached))),
-            }
+        Err(SampleError::SizeUnreachable { .. }) => {
+            let problem = conditions.too_narrow(job.size, found, &refused);
+            Ok(ComputationOutcome::Refused(problem.unwrap_or_else(|| unreachable(model_id, job, found))))
         }
         Err(SampleError::Unwritable { .. }) => Ok(ComputationOutcome::Refused(conditions.unwritable())),
         Err(fault) => Err(fault),
     }
 }
 
-fn unreachable(model_id: String, job: &SampleJob, reached: usize) -> ComputationOutcome<CompletedSample> {
+/// Adds counts to those with the same index.
+fn add_counts(counts: &mut Vec<u64>, more: &[u64]) {
+    counts.resize(counts.len().max(more.len()), 0);
+    counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+}
+
+fn unreachable(model_id: String, job: &SampleJob, reached: usize) -> JobFailure {
     let reached = u32::try_from(reached).unwrap_or(u32::MAX);
-    ComputationOutcome::Refused(JobFailure::SizeUnreachable { model_id, wanted: job.size, reached })
+    JobFailure::SizeUnreachable { model_id, wanted: job.size, reached }
 }

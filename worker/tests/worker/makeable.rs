@@ -144,7 +144,7 @@ async fn without_a_searcher_a_sample_fails_at_once() {
 }
 
 /// Returns the model called `id`.
-fn model(id: &str) -> Arc<LoadedModel> {
+pub fn model(id: &str) -> Arc<LoadedModel> {
     let dir = models();
     let models = Models::load(&[dir.path().to_owned()], &[], &MACHINE).unwrap();
     Arc::clone(models.choose(Some(id)).unwrap())

@@ -13,8 +13,8 @@ use generator::SampleBudget;
 use queue::{WorkerConfig, run_worker};
 use tokio::sync::oneshot;
 use worker::{
-    CompletedSample, ComputationOutcome, DrawConditions, ModelRegistry, Models, ReadyCounts, RouteChecker,
-    RunningJobs, SampleHandler, draw,
+    CompletedSample, ComputationOutcome, DrawConditions, ModelRegistry, Models, ReadyCounts, ReadyMolecules,
+    RouteChecker, RunningJobs, SampleHandler, draw,
 };
 
 fn job(size: u32, model_id: Option<&str>) -> SampleJob {
@@ -75,7 +75,8 @@ fn a_model_that_never_ends_its_strings_ends_at_the_deadline() {
     let begun = Instant::now();
     let budget = SampleBudget { deadline: Some(begun + Duration::from_secs(1)), ..SampleBudget::unlimited() };
 
-    let ended = draw(endless, Vec::new(), &job(3, None), &DrawConditions::default(), &budget).unwrap();
+    let ended =
+        draw(endless, ReadyMolecules::default(), &job(3, None), &DrawConditions::default(), &budget).unwrap();
 
     assert_eq!(ended, ComputationOutcome::Refused(JobFailure::DeadlinePassed));
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
@@ -98,7 +99,7 @@ fn the_model_that_is_named_draws_and_the_cheapest_for_jobs_of_earlier_versions_t
         let model = models.choose(model_id).unwrap();
         match draw(
             model,
-            Vec::new(),
+            ReadyMolecules::default(),
             &job(3, model_id),
             &DrawConditions::default(),
             &SampleBudget::unlimited(),
@@ -123,7 +124,8 @@ fn a_sample_that_is_begun_is_completed_with_other_molecules() {
     let ready = vec!["C".to_owned(), "CN".to_owned()];
 
     let ended =
-        draw(dear, ready, &job(5, None), &DrawConditions::default(), &SampleBudget::unlimited()).unwrap();
+        draw(dear, ready.into(), &job(5, None), &DrawConditions::default(), &SampleBudget::unlimited())
+            .unwrap();
 
     let ComputationOutcome::Done(CompletedSample { smiles, .. }) = ended else { panic!("{ended:?}") };
     assert_eq!(smiles[..2], ["C", "CN"]);
@@ -137,9 +139,14 @@ fn more_than_a_model_can_give_is_a_problem_and_not_a_failure() {
     let dear = models.choose(Some("dear")).unwrap();
 
     for ready in [Vec::new(), vec!["C".to_owned()]] {
-        let ended =
-            draw(dear, ready, &job(5_000, None), &DrawConditions::default(), &SampleBudget::unlimited())
-                .unwrap();
+        let ended = draw(
+            dear,
+            ready.into(),
+            &job(5_000, None),
+            &DrawConditions::default(),
+            &SampleBudget::unlimited(),
+        )
+        .unwrap();
 
         let ComputationOutcome::Refused(JobFailure::SizeUnreachable { wanted: 5_000, reached, .. }) = ended
         else {
@@ -157,7 +164,8 @@ fn a_sample_that_nobody_waits_for_is_given_up() {
     let budget = SampleBudget { deadline: None, cancelled: Arc::new(true.into()) };
 
     assert_eq!(
-        draw(model, Vec::new(), &job(1_000, None), &DrawConditions::default(), &budget).unwrap(),
+        draw(model, ReadyMolecules::default(), &job(1_000, None), &DrawConditions::default(), &budget)
+            .unwrap(),
         ComputationOutcome::Cancelled
     );
 }

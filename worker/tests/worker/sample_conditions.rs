@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use worker::{
     AsyncSampleHandler, ComputationOutcome, DrawConditions, ExcludedMolecules, ModelRegistry, Models,
-    ReadyCounts, RouteChecker, RunningJobs, SampleHandler, draw,
+    ReadyCounts, ReadyMolecules, RouteChecker, RunningJobs, SampleHandler, draw,
 };
 
 use crate::support::{CALLER, MACHINE, TestDatabase, models};
@@ -54,7 +54,7 @@ fn drawn(job: &SampleJob, time: Duration) -> Result<Vec<String>, JobFailure> {
     let conditions = DrawConditions::new(&job.conditions, ExcludedMolecules::default()).unwrap();
     let budget = SampleBudget { deadline: Some(Instant::now() + time), ..SampleBudget::unlimited() };
     let model = models.choose(job.model_id.as_deref()).unwrap();
-    match draw(model, Vec::new(), job, &conditions, &budget).unwrap() {
+    match draw(model, ReadyMolecules::default(), job, &conditions, &budget).unwrap() {
         ComputationOutcome::Done(sample) => Ok(sample.smiles),
         ComputationOutcome::Refused(problem) => Err(problem),
         ComputationOutcome::Cancelled => panic!("nobody cancels"),

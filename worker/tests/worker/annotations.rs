@@ -4,7 +4,6 @@ use std::{collections::HashSet, sync::Arc};
 
 use chem::{AlertSet, Molecule, Property};
 use contract::SampleConditions;
-use sha2::{Digest, Sha256};
 use sqlx::PgPool;
 use worker::{
     Annotation, ModelRegistry, ReadyCounts, RunningJobs, refill,
@@ -123,24 +122,36 @@ async fn some_of_the_newest_blocks_are_annotated_up_to_a_number_of_molecules() {
 async fn the_version_is_that_of_these_values() {
     let database = TestDatabase::with_schema().await;
     let pool = &database.pool;
-    let molecules = [
-        "CC(=O)Nc1ccc(O)cc1",
-        "O=C1C=CC(=O)C=C1",
-        "C[N+](C)(C)CC(=O)[O-]",
-        "COc1ccc2nc(S(=O)Cc3ncc(C)c(OC)c3C)[nH]c2c1",
-        "O=C(O)C[C@H](O)C[C@H](O)CCn1c(C2CC2)c(C(=O)Nc2ccccc2)c(-c2ccccc2)c1-c1ccc(F)cc1",
-    ]
-    .map(str::to_owned);
-    put(pool, &molecules).await;
+    let expected = [
+        (
+            "CC(=O)Nc1ccc(O)cc1",
+            "151.1650 1.3506 49.3300 2.0000 2.0000 1.0000 1.0000 0.1250 0.5950 1.4073 11.0000 0.0000 brenk chembl",
+        ),
+        (
+            "CCN(CC)CCOC(=O)c1ccc(N)cc1",
+            "236.3150 1.7674 55.5600 1.0000 4.0000 6.0000 1.0000 0.4615 0.6038 1.8627 17.0000 0.0000 brenk chembl",
+        ),
+        (
+            "OC(=O)CCCCC1SCC2NC(=O)NC12",
+            "244.3160 0.7968 78.4300 3.0000 3.0000 5.0000 2.0000 0.8000 0.4935 3.6444 16.0000 0.0000 brenk chembl",
+        ),
+    ];
+    put(pool, &expected.map(|(smiles, _)| smiles.to_owned())).await;
     let (id, molecules) = reservoir::block_to_annotate(pool, &model("cheap"), 1).await.unwrap().unwrap();
+    let found = annotations(&molecules);
 
-    reservoir::annotate(pool, id, &annotations(&molecules)).await.unwrap();
+    reservoir::annotate(pool, id, &found).await.unwrap();
 
-    let (version, stored): (i16, Vec<u8>) =
-        sqlx::query_as("select annotation_version, annotations from reservoir_blocks")
+    let (version, bytes): (i16, i32) =
+        sqlx::query_as("select annotation_version, length(annotations) from reservoir_blocks")
             .fetch_one(pool)
             .await
             .unwrap();
-    let digest: String = Sha256::digest(&stored).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!((version, stored.len(), digest.as_str()), (1, 5 * (12 * 8 + 1), "?"));
+    assert_eq!((version, bytes), (1, 3 * (12 * 8 + 1)));
+    for ((smiles, text), annotation) in expected.into_iter().zip(found) {
+        let values = Property::ALL.map(|property| format!("{:.4}", annotation.value(property)));
+        let alerts = AlertSet::ALL.into_iter().filter(|set| annotation.has_alert(*set));
+        let words: Vec<_> = values.into_iter().chain(alerts.map(|set| set.to_string())).collect();
+        assert_eq!(words.join(" "), text, "{smiles}");
+    }
 }

@@ -9,6 +9,7 @@ pub mod catalogue;
 mod destination;
 pub mod doctor;
 pub mod keys;
+pub mod likelihoods;
 pub mod login;
 pub mod logout;
 pub mod model;

@@ -39,7 +39,7 @@ use crate::{data_folder::DataFolder, failure::Failure, service::Service};
     about,
     after_help = "Exit codes: 0 done, 1 failure, 2 wrong usage, 3 not logged in, 4 refused by the service, \
                   5 service or database unreachable, 6 no route found, 7 some of several \
-                  targets could not be planned, 130 interrupted."
+                  molecules could not be planned or scored, 130 interrupted."
 )]
 struct Cli {
     #[command(flatten)]
@@ -86,6 +86,8 @@ enum Subcommands {
     Token(commands::token::TokenArgs),
     /// Generate molecules.
     Sample(commands::sample::SampleArgs),
+    /// Score molecules under a model.
+    Likelihoods(commands::likelihoods::LikelihoodsArgs),
     /// Plan routes to one molecule or to many.
     Plan(Box<commands::plan::PlanArgs>),
     /// Show, cancel and delete batches of plans.
@@ -159,6 +161,7 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Subcommands::Whoami(command) => command.run(&cli.place).await,
         Subcommands::Token(command) => command.run(&cli.place).await,
         Subcommands::Sample(command) => command.run(&cli.place).await,
+        Subcommands::Likelihoods(command) => command.run(&cli.place).await,
         Subcommands::Plan(command) => command.run(&cli.place).await,
         Subcommands::Batch(command) => command.run(&cli.place).await,
         Subcommands::Catalogue(command) => command.run(&cli.place).await,

@@ -146,7 +146,7 @@ fn keep_new<T>(items: &mut Vec<T>, is_new: &[bool]) {
 }
 
 /// Returns the failure for an unknown model, which lists the models that the service has.
-async fn unknown_model(service: &Service, model: Option<&str>) -> Failure {
+pub(super) async fn unknown_model(service: &Service, model: Option<&str>) -> Failure {
     let Some(model) = model else { return Failure::NotThere };
     let known = match service.get::<ModelList>("/generator/v1/models").await {
         Ok(list) => list.data.into_iter().map(|model| model.id).collect::<Vec<_>>(),

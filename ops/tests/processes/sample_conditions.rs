@@ -151,7 +151,7 @@ async fn the_same_seed_gives_the_same_sample_and_another_way_of_drawing_another(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn molecules_of_excluded_samples_do_not_come_again_and_details_stand_beside_the_others() {
-    let (_installation, caller) = sampling().await;
+    let (installation, caller) = sampling().await;
     // The same seed would give the same molecules.
     let known = created(&caller, &json!({ "seed": 7 })).await;
 
@@ -176,6 +176,9 @@ async fn molecules_of_excluded_samples_do_not_come_again_and_details_stand_besid
     let again: Vec<&Value> =
         scored["items"].as_array().unwrap().iter().map(|item| &item["negative_log_likelihood"]).collect();
     assert_eq!(again, losses.iter().collect::<Vec<_>>());
+    let first = smiles(&other)[0];
+    let printed = installation.retort(&["likelihoods", "--model", "druglike_gru", first]);
+    assert_eq!(printed, format!("{first}\t{}\n", losses[0]));
     let path = format!("{SAMPLES}/{}", other["id"].as_str().unwrap());
     assert_eq!(caller.read(&path).await, other);
     // Ready molecules have details, too.

@@ -121,7 +121,12 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         refuse_slower_ester(step, carbon)?;
     }
     let is_acylating = matches!(acceptor, Group::Acid | Group::AcylHalide | Group::Anhydride);
-    if is_acylating && ring.is_none() && is_behind_alcohol(step, nucleophile) {
+    if is_acylating
+        && ring.is_none()
+        && (is_behind_alcohol(step, nucleophile)
+            || leaves_anomeric_hydroxyl(step, nucleophile)
+            || takes_glyoxylic_acid(step, nucleophile, carbon))
+    {
         return Err(Refusal::CompetingGroup);
     }
     if acceptor == Group::Acid && ring.is_none() {
@@ -164,6 +169,25 @@ fn is_behind_alcohol(step: &Step<'_>, amine: u32) -> bool {
                 && step.is_untouched(atom)
                 && step.are_in_same_molecule(atom, amine)
         })
+}
+
+/// Returns true for a hydroxyl group of a free sugar, whose anomeric hydroxyl group is as good a nucleophile and better an acid (Boons and Hale, "Organic Synthesis with
+/// Carbohydrates", chapter 2).
+fn leaves_anomeric_hydroxyl(step: &Step<'_>, own: u32) -> bool {
+    let it = &step.before;
+    matches!(it.group(own), Group::PrimaryAlcohol | Group::SecondaryAlcohol)
+        && step.atoms().any(|atom| {
+            it.group(atom) == Group::Hemiacetal
+                && step.is_untouched(atom)
+                && step.are_in_same_molecule(atom, own)
+        })
+}
+
+/// Returns true for an amine and the acid of glyoxylic acid, whose aldehyde it takes first (Clayden, Greeves and Warren, chapter 11).
+fn takes_glyoxylic_acid(step: &Step<'_>, amine: u32, acid: u32) -> bool {
+    let it = &step.before;
+    it.element(amine) == N
+        && it.next_to(acid).any(|next| it.group(next) == Group::Aldehyde && step.is_untouched(next))
 }
 
 /// Returns true if a second acylation of the step joins another molecule to these two, and either pair of partners is not of one kind: nothing decides

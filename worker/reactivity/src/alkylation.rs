@@ -347,7 +347,7 @@ fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, r
     // A more acidic nucleophile, or a less hindered alcohol, would react instead.
     let rival = step.atoms().any(|atom| {
         let rank = |group| match group {
-            Group::PrimaryAlcohol => 3,
+            Group::PrimaryAlcohol | Group::Hemiacetal => 3,
             Group::SecondaryAlcohol => 2,
             Group::TertiaryAlcohol => 1,
             _ => 0,

@@ -37,6 +37,9 @@ const LEAST_FOR_RIECHE: i32 = 8;
 /// Score that a phenol needs for formylation by hexamine in acid: 2,6-dihalophenols (Duff 1941).
 const LEAST_FOR_DUFF: i32 = 0;
 
+/// Score that a ring needs for thiocyanogen: anilines, indoles and pyrroles take it, anisoles do not (Wood, Org. React. 1946, 3, 240).
+const LEAST_FOR_THIOCYANOGEN: i32 = 30;
+
 /// Lead of the enamide's β-carbon of an isoquinolone over its benzene ring (Joule and Mills, chapter 9).
 const ENAMIDE_LEAD: f64 = 4.0;
 
@@ -70,6 +73,12 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     if let Some(acyl) = electrophile.filter(|_| is_acyl) {
         refuse_anthraquinone_of_poor_ring(step, carbon, acyl)?;
     }
+    if oxide
+        && matches!(element, N | CL | BR | I)
+        && step.atoms().any(|atom| is_richer_than_oxide(step, atom))
+    {
+        return Err(Refusal::Position);
+    }
     if oxide || gains_ring_bond(step, carbon) {
         return Ok(());
     }
@@ -80,6 +89,12 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         N => nitrogen(step, carbon, electrophile),
         O => Err(Refusal::NoLeavingGroup),
         F | CL | BR | I => halogen(step, carbon, electrophile, element),
+        S if electrophile.is_some_and(|sulfur| is_weak_sulfur(&step.before, sulfur))
+            && score(&step.before, carbon) < LEAST_FOR_THIOCYANOGEN
+            && !is_lithiated(step, carbon) =>
+        {
+            Err(Refusal::Arene)
+        }
         S if is_beside_sulfonylated_amide(&step.before, carbon) => Err(Refusal::Position),
         S => {
             lewis_acid(step, carbon)?;
@@ -131,6 +146,19 @@ fn is_one_of_two_in_benzimidazole(before: &Facts, carbon: u32) -> bool {
         _ => false,
     };
     is_free && is_imidazole && !fusions.iter().any(|&fusion| before.bond(fusion, carbon).is_some())
+}
+
+/// Returns true for a free position of a ring with a donor, which nitric acid and halogens take before that of an N-oxide (Joule and Mills 2010, chapter 8).
+fn is_richer_than_oxide(step: &Step<'_>, atom: u32) -> bool {
+    step.before.is_aromatic_carbon(atom)
+        && step.before.hydrogens(atom) > 0
+        && step.is_untouched(atom)
+        && score(&step.before, atom) >= LEAST_FOR_VILSMEIER
+}
+
+/// Returns true for the sulfur of thiocyanate or of a disulfide.
+fn is_weak_sulfur(before: &Facts, sulfur: u32) -> bool {
+    before.group(sulfur) == Group::Disulfide || before.next_to(sulfur).any(|next| before.is_cyano(next))
 }
 
 /// Returns true for a saturated carbon that loses a halide or an oxygen.
@@ -352,6 +380,7 @@ fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdi
                 refuse_free_alcohols(step)?;
             }
             lewis_acid(step, carbon)?;
+            refuse_aryl_aldehydes(step, carbon)?;
             if is_beta_of_sulfonylpyrrole(before, carbon) {
                 return Ok(());
             }
@@ -420,6 +449,18 @@ fn refuse_free_alcohols(step: &Step<'_>) -> Verdict {
             && before.hydrogens(atom) > 0
             && step.is_untouched(atom)
     });
+    if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Refuses Friedel–Crafts acylation of an aromatic aldehyde, which binds the Lewis acid and condenses, unless the ring needs none (March, chapter 11).
+fn refuse_aryl_aldehydes(step: &Step<'_>, carbon: u32) -> Verdict {
+    let before = &step.before;
+    let is_aryl_aldehyde = |atom: u32| {
+        before.group(atom) == Group::Aldehyde
+            && step.is_untouched(atom)
+            && before.next_to(atom).any(|next| before.is_aromatic(next))
+    };
+    let competing = score(before, carbon) < ELECTRON_RICH && step.atoms().any(is_aryl_aldehyde);
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 

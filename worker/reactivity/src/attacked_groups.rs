@@ -74,6 +74,10 @@ enum Operation {
     Trifluoromethylation,
     /// A metal joins the enolate of an ester or nitrile to an arene.
     EnolateArylation,
+    /// An N-halosuccinimide halogenates an arene.
+    HalosuccinimideOnArene,
+    /// Bromine or the like, in acid, which spares amines, halogenates an arene.
+    HalogenOnArene,
 }
 }
 
@@ -159,7 +163,9 @@ fn check_operation(step: &Step<'_>, operation: Operation, own: u32) -> Result<()
             };
             is_beside_ring_nitrogen(it, own) && keeps(&|atom| is_hydroxyl(atom) && it.hydrogens(atom) > 0)
         }
-        Operation::EtherCleavage => keeps(&|atom| is_polymerised_by_acid(it, atom)),
+        Operation::EtherCleavage => {
+            keeps(&|atom| is_polymerised_by_acid(it, atom) || is_acylimidoyl_chloride(it, atom))
+        }
         // Another halide that reacts with a metal as fast as the wanted one, which needs a metal.
         Operation::Hydroxylation | Operation::Aminosulfonylation => {
             let rank = halide_order::coupling(it, own);
@@ -200,6 +206,15 @@ fn operation(step: &Step<'_>, event: &Event) -> Option<(Operation, u32)> {
         }
         Event::NitrogenOxidation { nitrogen } => (Operation::AmineOxidation, nitrogen),
         Event::Epoxidation { carbon, .. } => (Operation::Epoxidation, carbon),
+        Event::AromaticSubstitution { carbon, electrophile, element: CL | BR | I } => {
+            let is_succinimide = |halogen: u32| it.count(halogen, N) > 0;
+            let operation = if electrophile.is_some_and(is_succinimide) {
+                Operation::HalosuccinimideOnArene
+            } else {
+                Operation::HalogenOnArene
+            };
+            (operation, carbon)
+        }
         Event::Functionalisation { carbon, element: O }
             if step.atoms().any(|atom| it.element(atom) == SE) =>
         {
@@ -294,6 +309,13 @@ fn is_polymerised_by_acid(it: &Facts, atom: u32) -> bool {
         && other.is_some_and(|other| {
             is_vinylarene(other) || it.next_to(other).any(|next| it.group(next) == Group::Aldehyde)
         })
+}
+
+/// Returns true for the carbon of a 4-chloropyrimidin-2-one, which water takes as it takes an acyl chloride (Joule and Mills, chapter 14).
+fn is_acylimidoyl_chloride(it: &Facts, atom: u32) -> bool {
+    let is_acylated =
+        |next: u32| it.group(next) == Group::Azine && it.next_to(next).any(|far| it.is_carbonyl(far));
+    it.count(atom, CL) == 1 && it.is_aromatic(atom) && it.next_to(atom).any(is_acylated)
 }
 
 fn is_carbon_monoxide(it: &Facts, carbon: u32) -> bool {

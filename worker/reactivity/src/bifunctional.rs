@@ -53,7 +53,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
                 if matches!(
                     step.before.group(carbon),
                     Group::Aldehyde | Group::AcylHalide | Group::Anhydride
-                ) && leaves_amine(step) =>
+                ) && (leaves_amine(step) || leaves_phosphoric_acid(step)) =>
             {
                 return Err(Refusal::CompetingGroup);
             }
@@ -62,6 +62,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             }
             _ => {}
         }
+    }
+    if step.atoms().any(|acid| becomes_ring_beside_twin(step, acid)) {
+        return Err(Refusal::CompetingGroup);
     }
     for &(a, b, _) in &step.change.made {
         couples_two_halides(step, a, b)?;
@@ -76,6 +79,19 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// Returns true for an acid that becomes part of an aromatic ring while its twin stays: phosphoryl chloride or hot acid takes both (Joule and Mills, chapter 29).
+fn becomes_ring_beside_twin(step: &Step<'_>, acid: u32) -> bool {
+    step.before.group(acid) == Group::Acid
+        && step.lost_oxo(acid)
+        && step.image(acid).is_some_and(|image| step.after.is_aromatic(image))
+        && step.atoms().any(|other| {
+            other != acid
+                && step.are_equivalent(other, acid)
+                && step.are_in_same_molecule(other, acid)
+                && step.is_untouched(other)
+        })
 }
 
 /// Returns true for an amine with hydrogen.

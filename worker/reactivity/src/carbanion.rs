@@ -3,8 +3,11 @@
 //! Sources: Clayden, Greeves and Warren for enolates, which are flat, and for their order of acidity; Seebach, Sting and Hoffmann,
 //! Angew. Chem. Int. Ed. 1996, 35, 2708, for alkylations that a second centre controls.
 
+use chem::Order;
+
 use crate::alkylation::is_acidic;
 use crate::change::{Facts, Step};
+use crate::competition::product_ring_size;
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
@@ -30,6 +33,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
                 if is_plain_benzylic(&step.before, nucleophile)
                     || step.before.is_sp3(nucleophile) && !is_acidic(&step.before, nucleophile) =>
             {
+                return Err(Refusal::Unreactive);
+            }
+            Event::Aldol { nucleophile, carbon } if condenses_plain_acyl(step, nucleophile, carbon) => {
                 return Err(Refusal::Unreactive);
             }
             _ => {}
@@ -64,6 +70,28 @@ fn replaces_cyanide(step: &Step<'_>, atom: u32) -> bool {
         && step.lost(atom).any(|(gone, _)| it.is_cyano(gone))
         && step.gained(atom).any(|(new, _)| it.element(new) == C)
         && is_defined()
+}
+
+/// Returns true if the C–H beside an ester, acid or amide alone condenses to the alkene with a ketone, or beside an amide with an aldehyde: the acceptor is too weak for
+/// Knoevenagel's bases, and the ketone's own C–H is more acidic (Jones, Org. React. 1967, 15, 204). Rings, and succinates, which close a lactone (Stobbe), do so.
+fn condenses_plain_acyl(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_weak = |acyl: u32| match it.group(acyl) {
+        Group::Ester | Group::Acid => it.group(carbon) == Group::Ketone,
+        Group::Amide => true,
+        _ => false,
+    };
+    let is_alkene = || {
+        let ends = step.image(nucleophile).zip(step.image(carbon));
+        ends.is_some_and(|(a, b)| step.after.bond(a, b).is_some_and(|bond| bond.order == Order::Double))
+    };
+    let is_of_succinate = || it.next_to(nucleophile).any(|next| it.is_sp3(next) && it.is_alpha(next));
+    !it.is_in_ring(nucleophile)
+        && it.next_to(nucleophile).filter(|&next| it.is_acceptor(next)).count() == 1
+        && it.next_to(nucleophile).any(is_weak)
+        && is_alkene()
+        && !is_of_succinate()
+        && product_ring_size(step, nucleophile, carbon).is_none()
 }
 
 /// Returns true for the methyl group of a benzene ring without a nitro group, which no base that an acyl halide survives deprotonates.

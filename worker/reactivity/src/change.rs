@@ -2,7 +2,7 @@
 
 use chem::{Order, Structure};
 
-use crate::group::{Group, groups};
+use crate::group::{Group, aromatic_positions, groups};
 use crate::queries::{O, S, StructureQueries};
 
 /// Molecule with the functional group of each of its atoms.
@@ -45,6 +45,13 @@ impl Facts {
     /// Functional group of an atom.
     pub(crate) fn group(&self, atom: u32) -> Group {
         self.groups[atom as usize]
+    }
+
+    /// Returns true for an aromatic carbon beside the nitrogen of an azine or across from one.
+    pub(crate) fn has_conjugated_azine(&self, atom: u32) -> bool {
+        aromatic_positions(&self.structure, atom).iter().any(|&(other, distance)| {
+            distance != 2 && self.group(other) == Group::Azine && self.ring(other) == 6
+        })
     }
 
     /// Returns true for the nitrogen of an aniline that has a hydrogen.

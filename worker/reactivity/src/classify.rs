@@ -179,6 +179,9 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
             }
             Group::Hydrazine => class!("hydrazone formation"),
             Group::Hydroxylamine => class!("oxime formation"),
+            _ if step.image(nitrogen).is_some_and(|image| step.after.is_isothiocyanate(image)) => {
+                class!("isothiocyanate formation")
+            }
             _ => class!("imine formation"),
         },
         Event::Olefination { ylide, .. } => {

@@ -366,9 +366,10 @@ fn cleavage(step: &Step<'_>, protecting_group: ProtectingGroup, atom: u32, root:
     let by_acid = beats(&acid_rank, 8) && !step.keeps_epoxide();
     let by_base = beats(&|protecting_group, atom, _| base_lability(before, protecting_group, atom), -3)
         && !keeps_base_labile_group(step, protecting_group, atom);
-    let by_hydrogen =
-        beats(&|protecting_group, atom, _| hydrogenolysis_lability(before, protecting_group, atom), 3)
-            && !keeps_hydrogenable_group(step);
+    let by_hydrogen = beats(&|protecting_group, atom, _| hydrogenolysis_lability(before, protecting_group, atom), 3)
+            && !keeps_hydrogenable_group(step)
+            // Chloroformates take benzyl groups off amines as well.
+            && (protecting_group == ProtectingGroup::BenzylAmine || !keeps_chloride_of_azine(step));
     let works = match protecting_group {
         protecting_group if protecting_group.is_silyl() => {
             let rank =
@@ -443,9 +444,13 @@ fn by_acidic_alcohol(before: &Facts, kept: &[(ProtectingGroup, u32, u32)], atom:
 
 /// Returns true if no kept protecting group is removed by boron tribromide or hot acid.
 fn by_acid_strong(before: &Facts, kept: &[(ProtectingGroup, u32, u32)]) -> bool {
-    !kept.iter().any(|&(protecting_group, atom, _)| match protecting_group {
+    !kept.iter().any(|&(protecting_group, atom, root)| match protecting_group {
         ProtectingGroup::TertButylEther if before.group(atom) == Group::SulfonamideNitrogen => true,
         ProtectingGroup::TertButylEther | ProtectingGroup::Allyl if before.element(atom) != O => false,
+        // Secondary alkyl groups leave as cations before methyl groups do, and ethers of two alkyl groups are the more basic ones.
+        ProtectingGroup::Ester => before.carbons(root) > 1,
+        ProtectingGroup::ArylAlkyl => before.carbons(root) > 1 && before.ring(atom) == 0,
+        ProtectingGroup::AlkylMethyl => before.group(atom) == Group::Ether && before.ring(atom) == 0,
         protecting_group => protecting_group.removal().by_strong_acid,
     })
 }
@@ -502,6 +507,14 @@ pub fn keeps_hydrogenable_group(step: &Step<'_>) -> bool {
                 _ => false,
             }
     })
+}
+
+/// Returns true if hydrogen and palladium would take a chlorine beside the nitrogen of an azine or across from it (Joule and Mills, chapters 8 and 14).
+pub fn keeps_chloride_of_azine(step: &Step<'_>) -> bool {
+    let it = &step.before;
+    let is_activated = |ipso: u32| it.ring(ipso) == 6 && it.has_conjugated_azine(ipso);
+    step.atoms()
+        .any(|atom| it.element(atom) == CL && step.is_untouched(atom) && it.next_to(atom).any(is_activated))
 }
 
 /// Returns true if a double bond is so substituted, or so stabilised, that it is not hydrogenated.

@@ -92,6 +92,10 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
     }
     if element == O {
         redox::oxidant(step, carbon)?;
+        let is_acid = step.image(carbon).is_some_and(|image| step.after.group(image) == Group::Acid);
+        if is_acid && leaves_benzylic_rival(step, carbon) {
+            return Err(Refusal::CompetingGroup);
+        }
     }
     if is_heavy_halogen(element) && is_beside_amide_alone(before, carbon) {
         return Err(Refusal::Unreactive);
@@ -101,6 +105,9 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
         // take hydrogen from beside an arene, leave alkoxy-activated rings unreacted, but not phenols and anilines.
         let radical = before.is_benzylic_or_allylic(carbon) && !is_acidic(before, carbon);
         let rich = if radical { 45 } else { 30 };
+        if leaves_sulfinylmethylene(step, carbon) {
+            return Err(Refusal::CompetingGroup);
+        }
         if radical && leaves_benzylic_rival(step, carbon) {
             return Err(Refusal::CompetingGroup);
         }
@@ -134,8 +141,8 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
     Ok(())
 }
 
-/// Returns true if radicals take hydrogen from one benzylic carbon of hydrocarbon chains and leave another with one or two hydrogens, which gives it up as fast
-/// (March, chapter 14).
+/// Returns true if radicals, or an oxidant, take hydrogen from one benzylic carbon of hydrocarbon chains and leave another with one or two hydrogens, which gives it up
+/// as fast (March, chapters 14 and 19).
 fn leaves_benzylic_rival(step: &Step<'_>, own: u32) -> bool {
     let it = &step.before;
     let is_benzylic = |atom: u32| {
@@ -152,6 +159,27 @@ fn leaves_benzylic_rival(step: &Step<'_>, own: u32) -> bool {
                 && !step.are_equivalent(atom, own)
                 && step.are_in_same_molecule(atom, own)
         })
+}
+
+/// Returns true if the step leaves a C–H between the ketone of the halogenated carbon and a sulfoxide or sulfone, which enolises first (Clayden, Greeves and Warren,
+/// chapter 20).
+fn leaves_sulfinylmethylene(step: &Step<'_>, own: u32) -> bool {
+    let it = &step.before;
+    let bears_sulfinyl = |alpha: u32| {
+        it.next_to(alpha).any(|next| it.element(next) == S && (it.oxo(next) > 0 || it.at(next).charge > 0))
+    };
+    let is_rival = |alpha: u32| {
+        alpha != own
+            && it.is_sp3(alpha)
+            && it.hydrogens(alpha) > 0
+            && step.is_untouched(alpha)
+            && bears_sulfinyl(alpha)
+    };
+    !bears_sulfinyl(own)
+        && it
+            .next_to(own)
+            .filter(|&ketone| it.group(ketone) == Group::Ketone)
+            .any(|ketone| it.next_to(ketone).any(is_rival))
 }
 
 /// Returns true for a carbon of a chain that an amide alone activates, which has no enol: halogens take acids as their halides (Clayden, Greeves and

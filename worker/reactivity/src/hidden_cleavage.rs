@@ -3,14 +3,14 @@
 //! Source: Wuts and Greene, "Protective Groups in Organic Synthesis", chart 8: amines and carbonates leave a Boc group. On an indole or azole
 //! the base of a coupling takes it.
 
-use crate::change::Step;
+use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::Group;
 use crate::queries::*;
 use crate::refusal::Refusal;
 
-/// Refuses a substitution or coupling in base that takes the Boc group of another nitrogen along, and the coupling of an acid in which the nitrogen of
-/// one goes on.
+/// Refuses a substitution or coupling in base that takes the Boc group of another nitrogen along, and the coupling of an acid or the
+/// arylation in which the nitrogen of one goes on.
 ///
 /// # Errors
 /// Fails with [`Refusal::Unreactive`].
@@ -24,7 +24,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     };
     let is_taken_along = |event: &Event| match *event {
         Event::Cleavage { atom, root } => {
-            is_boc(step, atom, root) && !it.is_aromatic(atom) && !step.forms_bond(atom)
+            is_boc(it, atom, root) && !it.is_aromatic(atom) && !step.forms_bond(atom)
         }
         _ => false,
     };
@@ -32,10 +32,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     let takes_acid = |carbon: u32| it.group(carbon) == Group::Acid;
     let is_coupling =
         events.iter().any(|event| matches!(*event, Event::Acylation { carbon, .. } if takes_acid(carbon)));
+    let is_arylated = |amine: u32, new: u32| it.is_aromatic_carbon(new) && !it.is_aromatic(amine);
     let is_exchanged = |amine: u32| {
         let mut new = step.gained(amine).map(|(new, _)| new);
-        step.lost(amine).any(|(gone, _)| is_boc(step, amine, gone))
-            && new.any(|new| is_coupling || takes_acid(new))
+        step.lost(amine).any(|(gone, _)| is_boc(it, amine, gone))
+            && new.any(|new| is_coupling || takes_acid(new) || is_arylated(amine, new))
     };
     if is_hidden || step.atoms().any(is_exchanged) { Err(Refusal::Unreactive) } else { Ok(()) }
 }
@@ -46,8 +47,7 @@ fn is_freed(events: &[Event], nucleophile: u32) -> bool {
 }
 
 /// Returns true for the Boc group on a nitrogen.
-fn is_boc(step: &Step<'_>, atom: u32, root: u32) -> bool {
-    let it = &step.before;
+pub fn is_boc(it: &Facts, atom: u32, root: u32) -> bool {
     it.element(atom) == N
         && it.group(root) == Group::Carbamate
         && it.next_to(root).any(|oxygen| {

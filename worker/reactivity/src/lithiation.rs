@@ -71,12 +71,7 @@ fn is_acid(before: &Facts, atom: u32) -> bool {
 /// Returns true for an alkyl carbon with hydrogen on C2 or C4 of an azine, which gives up its proton before the ring does (Fraser, Mansour and
 /// Savard, J. Org. Chem. 1985, 50, 3232).
 fn is_picolyl(before: &Facts, atom: u32) -> bool {
-    let is_ring = |next: u32| {
-        before.is_aromatic_carbon(next)
-            && aromatic_positions(&before.structure, next).iter().any(|&(other, distance)| {
-                distance != 2 && before.group(other) == Group::Azine && before.ring(other) == 6
-            })
-    };
+    let is_ring = |next: u32| before.is_aromatic_carbon(next) && before.has_conjugated_azine(next);
     before.is_sp3(atom)
         && before.element(atom) == C
         && before.hydrogens(atom) > 0

@@ -69,7 +69,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             _ => {}
         }
     }
-    if takes_two_nucleophiles(step, events) {
+    if takes_two_nucleophiles(step, events) || step.atoms().any(|atom| is_lactone_of_polyol(step, atom)) {
         return Err(Refusal::CompetingGroup);
     }
     for (from, to) in step.joined() {
@@ -78,6 +78,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             && step.atoms().any(|atom| is_open_carbonyl(step, atom))
         {
             return Err(Refusal::CompetingGroup);
+        }
+        // Cyanide is a nucleophile, and a C–H has nothing that leaves.
+        let is_cyanide = step.before.is_cyano(from) && step.before.carbons(from) == 0;
+        if is_cyanide && step.before.is_sp3(to) && step.loses_only_hydrogen(to) {
+            return Err(Refusal::NoLeavingGroup);
         }
         // An amidoxime's oxygen is a weaker nucleophile than an amine.
         let acylates = || matches!(step.before.group(to), Group::Acid | Group::AcylHalide | Group::Anhydride);
@@ -171,6 +176,22 @@ fn closes_thiazole_of_plain_ketone(step: &Step<'_>, sulfur: u32, carbon: u32) ->
         && it.is_alpha(carbon)
         && step.hydrogens_gained(carbon) < 0
         && step.lost(carbon).next().is_none()
+}
+
+/// Returns true for a lactone that becomes a lactol beside two or more free hydroxyl groups, which take the hydride and bind the aluminium (Hudlicky, "Reductions in Organic
+/// Chemistry").
+fn is_lactone_of_polyol(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_free = |&atom: &u32| {
+        matches!(it.group(atom), Group::PrimaryAlcohol | Group::SecondaryAlcohol)
+            && it.hydrogens(atom) > 0
+            && step.is_untouched(atom)
+            && step.are_in_same_molecule(atom, carbon)
+    };
+    it.group(carbon) == Group::Ester
+        && it.is_in_ring(carbon)
+        && step.hydrogens_gained(carbon) == 1
+        && step.atoms().filter(is_free).nth(1).is_some()
 }
 
 /// Returns true for the oxygen or the nitrogen of an amidoxime.

@@ -150,7 +150,10 @@ fn self_reacting(step: &Step<'_>) -> Verdict {
                 Group::Anhydride | Group::ActiveEster => strong_amine(own),
                 Group::Aldehyde => {
                     matches!(own, Group::PrimaryAmine | Group::Hydrazine)
-                        || (own == Group::SecondaryAmine && it.is_sp3(carbon_of(it, other)))
+                        || own == Group::SecondaryAmine && {
+                            let next = carbon_of(it, other);
+                            it.is_sp3(next) || it.is_carbonyl(next)
+                        }
                 }
                 Group::Ketone => matches!(own, Group::Hydrazine) && it.hydrogens(nucleophile) == 2,
                 // Only amines and thiols react fast enough.

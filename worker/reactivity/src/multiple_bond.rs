@@ -23,7 +23,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             Event::Alkynylation { alkyne, carbon, .. } if closes_to_benzofuran(step, alkyne, carbon) => {
                 return Err(Refusal::SelfReacting);
             }
-            Event::Heck { alkene, .. } if is_allylic_alcohol(step, alkene) => {
+            Event::Heck { alkene, carbon, .. }
+                if is_allylic_alcohol(step, alkene)
+                    || is_plain_olefin(&step.before, alkene)
+                        && !step.are_in_same_molecule(alkene, carbon) =>
+            {
                 return Err(Refusal::Position);
             }
             Event::ConjugateAddition { nucleophile, carbon, partner }
@@ -91,6 +95,20 @@ fn is_allylic_alcohol(step: &Step<'_>, end: u32) -> bool {
         .is_some_and(|near| it.next_to(near).any(|next| next != end && is_carbinol(next)))
 }
 
+/// Returns true for the end of a 1-alkene with a hydrocarbon chain, which takes the aryl group at either carbon and loses either hydrogen (Beletskaya and Cheprakov,
+/// Chem. Rev. 2000, 100, 3009).
+fn is_plain_olefin(it: &Facts, end: u32) -> bool {
+    let is_chain = |next: u32| {
+        it.is_sp3(next)
+            && it.hydrogens(next) > 0
+            && it.next_to(next).all(|far| it.element(far) == C && !it.is_aromatic(far))
+    };
+    it.hydrogens(end) == 2
+        && it
+            .doubly(end, |near| it.element(near) == C && it.hydrogens(near) == 1)
+            .is_some_and(|near| it.next_to(near).any(|next| next != end && is_chain(next)))
+}
+
 /// Returns true for the terminal carbon of an ynone, which takes the amine of a Sonogashira coupling (Chinchilla and Nájera, Chem. Rev. 2007, 107, 874).
 fn is_terminal_ynone(it: &Facts, alkyne: u32) -> bool {
     it.triply(alkyne).is_some_and(|inner| {
@@ -122,11 +140,13 @@ fn is_esterified_by_ozone(step: &Step<'_>, oxygen: u32, carbon: u32) -> bool {
         && step.atoms().any(is_ozone)
 }
 
-/// Returns true for diiodomethane and the double bond of an enone: zinc carbenoids are electrophiles, and such rings come from sulfur ylides
+/// Returns true for diiodomethane and the double bond of an enone or its imine: zinc carbenoids are electrophiles, and such rings come from sulfur ylides
 /// (Charette and Beauchemin, Org. React. 2001, 58, 1).
 fn is_carbenoid_of_enone(it: &Facts, methylene: u32, carbon: u32) -> bool {
-    let is_near_carbonyl =
-        |atom: u32| it.next_to(atom).any(|next| matches!(it.group(next), Group::Ketone | Group::Aldehyde));
+    let is_near_carbonyl = |atom: u32| {
+        it.next_to(atom)
+            .any(|next| matches!(it.group(next), Group::Ketone | Group::Aldehyde | Group::ImineCarbon))
+    };
     let partner = || it.doubly(carbon, |next| it.element(next) == C);
     it.count(methylene, I) == 2
         && it.group(carbon) == Group::Alkene

@@ -4,7 +4,7 @@
 //! "Reductions in Organic Chemistry" and "Oxidations in Organic Chemistry".
 
 use crate::change::Step;
-use crate::cleavage::{is_shielded_alkene, keeps_hydrogenable_group};
+use crate::cleavage::{is_shielded_alkene, keeps_chloride_of_azine, keeps_hydrogenable_group};
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
@@ -43,7 +43,12 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
             refuse_unreacted(step, carbon, |group| {
                 matches!(
                     group,
-                    Group::Aldehyde | Group::Ketone | Group::AcylHalide | Group::Azide | Group::Nitro
+                    Group::Aldehyde
+                        | Group::Ketone
+                        | Group::AcylHalide
+                        | Group::Azide
+                        | Group::Nitro
+                        | Group::Sulfoxide
                 )
             })?;
             refuse_unreacted_same_kind(step, carbon, Group::Nitrile)
@@ -56,7 +61,7 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         Event::Hydrogenation { carbon, partner } => hydrogenation(step, carbon, partner),
         Event::Dehalogenation { carbon, halogen } => dehalogenation(step, carbon, halogen),
         Event::AlcoholOxidation { carbon } => alcohol(step, carbon),
-        Event::AcidOxidation { carbon } => acid(step, carbon),
+        Event::AcidOxidation { carbon } => acid_oxidation(step, carbon),
         Event::SulfurOxidation { sulfur } => {
             refuse_unreacted(step, sulfur, |group| {
                 matches!(group, Group::Thiol | Group::Thiophenol | Group::PrimaryAmine)
@@ -156,7 +161,7 @@ fn hydrogenation(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
                 _ => false,
             }
     });
-    if victim { Err(Refusal::CompetingGroup) } else { Ok(()) }
+    if victim || keeps_chloride_of_azine(step) { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
 /// Returns true for an oxygen that keeps its benzyl group.
@@ -181,11 +186,13 @@ fn dehalogenation(step: &Step<'_>, carbon: u32, halogen: u32) -> Verdict {
     if own == 0 {
         return Err(Refusal::NoLeavingGroup);
     }
+    // Chlorides of azoles and benzenes are alike.
+    let least = if own > 1 || before.has_conjugated_azine(carbon) { own + 1 } else { own };
     let competing = step.atoms().any(|atom| {
         let on_arene = before.next_to(atom).any(|next| before.is_aromatic(next));
         step.is_untouched(atom)
             && !step.are_equivalent(atom, halogen)
-            && rank(before.element(atom)) > own
+            && rank(before.element(atom)) >= least
             && on_arene == before.is_aromatic(carbon)
     });
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
@@ -237,6 +244,34 @@ fn acid(step: &Step<'_>, carbon: u32) -> Verdict {
                 | Group::Sulfide
         )
     })
+}
+
+/// Checks the oxidation of an alcohol or aldehyde to the acid. Oxidants that take an alcohol so far also take phenols, anilines and secondary alcohols; only in sugars
+/// does TEMPO choose the primary one (Epp and Widlanski, J. Org. Chem. 1999, 64, 293).
+fn acid_oxidation(step: &Step<'_>, carbon: u32) -> Verdict {
+    acid(step, carbon)?;
+    let before = &step.before;
+    if !before.is_sp3(carbon) {
+        return Ok(());
+    }
+    let is_of_sugar = |atom: u32| {
+        before.next_to(atom).any(|bearer| {
+            before.ring(bearer) > 4
+                && before
+                    .distances(bearer, 2)
+                    .into_iter()
+                    .any(|(ring, _)| before.element(ring) == O && before.is_in_ring(ring))
+        })
+    };
+    let is_oxidised = |atom: u32| match before.group(atom) {
+        Group::SecondaryAlcohol => !is_of_sugar(atom),
+        Group::Phenol | Group::Aniline | Group::SecondaryAniline | Group::Hydrazine => {
+            before.hydrogens(atom) > 0
+        }
+        _ => false,
+    };
+    let competing = step.atoms().any(|atom| step.is_untouched(atom) && is_oxidised(atom));
+    if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
 /// Refuses a step by an oxidant that attacks C–H while a more easily oxidised group is left unreacted.

@@ -32,12 +32,17 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         }
         let has_rival = step.atoms().any(|atom| {
             (is_benzylic_chloride(it, atom)
-                || has_bromide(it, carbon) && is_chloropyrimidine(it, atom) && !is_activated(it, carbon)
+                || has_bromide(it, carbon)
+                    && is_chloropyrimidine(it, atom)
+                    && !it.has_conjugated_azine(carbon)
                 || metal.is_some_and(|metal| is_own_bromide(step, metal, carbon, atom)))
                 && step.is_untouched(atom)
         });
         if has_rival {
             return Err(Refusal::CompetingGroup);
+        }
+        if metal.is_some() && is_on_triaminoazine(it, carbon) {
+            return Err(Refusal::Unreactive);
         }
     }
     if step.atoms().any(|carbon| keeps_twin_boron(step, carbon)) {
@@ -88,11 +93,13 @@ fn is_chloropyrimidine(it: &Facts, carbon: u32) -> bool {
     has_nitrogen(1) && has_nitrogen(3)
 }
 
-/// Returns true for a bromide beside a nitrogen of an azine or across from one, which keeps its lead.
-fn is_activated(it: &Facts, carbon: u32) -> bool {
-    aromatic_positions(&it.structure, carbon)
-        .iter()
-        .any(|&(atom, distance)| distance != 2 && it.group(atom) == Group::Azine && it.ring(atom) == 6)
+/// Returns true for a carbon with chlorine in an azine with three free amino groups, which make it too rich for palladium and bind the metal (Littke and Fu 2002).
+fn is_on_triaminoazine(it: &Facts, carbon: u32) -> bool {
+    let bears_amine =
+        |atom: u32| it.next_to(atom).any(|next| it.element(next) == N && it.hydrogens(next) == 2);
+    let amines =
+        aromatic_positions(&it.structure, carbon).iter().filter(|&&(atom, _)| bears_amine(atom)).count();
+    it.count(carbon, CL) == 1 && amines > 2
 }
 
 /// Returns true for a bromide or iodide of the boronic acid's own molecule beside the nitrogen of an azine, or across from it.
@@ -103,7 +110,7 @@ fn is_own_bromide(step: &Step<'_>, metal: u32, carbon: u32, atom: u32) -> bool {
         && it.count(atom, BR) + it.count(atom, I) > 0
         && has_open_boron(it, metal)
         && it.is_aromatic(carbon)
-        && is_activated(it, atom)
+        && it.has_conjugated_azine(atom)
 }
 
 /// Returns true if the carbon beside that of a zinc reagent bears a halogen or an amino group, which leaves as an alkene forms.

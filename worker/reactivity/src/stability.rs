@@ -7,6 +7,7 @@ use chem::Order;
 
 use crate::change::Facts;
 use crate::group::{Group, aromatic_positions};
+use crate::hidden_cleavage::is_boc;
 use crate::queries::*;
 
 /// Returns true unless the atom makes its molecule too unstable to store.
@@ -149,7 +150,9 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
             || (hydroxyls > 0
                 && !drawn
                 && !in_ring
-                && it.next_to(atom).any(|next| is_ether_oxygen(it, next)))
+                && it
+                    .next_to(atom)
+                    .any(|next| is_ether_oxygen(it, next) || it.group(next) == Group::Sulfide))
             || is_labile_centre(it, atom)
             || (halogens == 1
                 && (is_free_glycosyl(it, atom)
@@ -171,11 +174,18 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
             it.next_to(atom).any(|next| it.element(next) == O && it.hydrogens(next) > 0)
         }
         // Cyanoformic acid (Murphy and others, Science 2014, 344, 75).
-        Group::Acid => it.next_to(atom).any(|next| it.group(next) == Group::Nitrile),
+        // 2,3-Dioxo acids lose carbon dioxide as β-keto acids do.
+        Group::Acid => {
+            let is_diketone = |next: u32| {
+                it.group(next) == Group::Ketone && it.next_to(next).any(|far| it.group(far) == Group::Ketone)
+            };
+            it.next_to(atom).any(|next| it.group(next) == Group::Nitrile || is_diketone(next))
+        }
         // Propioloyl chloride loses carbon monoxide and gives chloroacetylene (Balfour, Greig and Visaisouk, J. Org. Chem. 1974, 39, 725).
         Group::AcylHalide => {
             it.hydrogens(atom) > 0 && on(F) == 0
                 || is_keto_acyl_halide(it, atom)
+                || is_boc_aminoacyl_halide(it, atom)
                 || it.next_to(atom).any(|next| it.is_ethynyl(next))
         }
         // Tertiary chloroformates lose carbon dioxide and an alkene, chloroformic acid loses hydrogen chloride.
@@ -235,15 +245,11 @@ fn is_nitrosoamide(it: &Facts, nitrogen: u32) -> bool {
 /// Returns true for the amino group of a 2-aminothiophene or 2-aminofuran whose ring has no acceptor (Norris in Gronowitz, "Thiophene
 /// and Its Derivatives", part 2, 1986; Joule and Mills 2010, chapters 17 and 18).
 fn is_free_aminothiophene(it: &Facts, nitrogen: u32) -> bool {
-    let is_poor = |ring: &[u32]| {
-        ring.iter().any(|&atom| {
-            it.element(atom) == N
-                || it.next_to(atom).any(|next| it.impoverishes_ring(next) || it.is_vinylogous_acceptor(next))
-        })
-    };
     let is_rich = |ipso: u32| {
         let hetero = it.next_to(ipso).find(|&next| it.is_aromatic(next) && matches!(it.element(next), O | S));
-        hetero.and_then(|hetero| it.smallest_cycle(ipso, hetero)).is_some_and(|ring| !is_poor(&ring))
+        hetero
+            .and_then(|hetero| it.smallest_cycle(ipso, hetero))
+            .is_some_and(|ring| !is_poor_ring(it, ring.into_iter()))
     };
     it.hydrogens(nitrogen) == 2 && it.next_to(nitrogen).any(|ipso| it.is_aromatic(ipso) && is_rich(ipso))
 }
@@ -266,26 +272,54 @@ fn is_free_glycosylamine(it: &Facts, nitrogen: u32) -> bool {
         })
 }
 
-/// Returns true for the carbon of a sulfonate that ionises as it forms: with two aryl groups or three carbons on it, or benzylic with a donor across
-/// the ring (Winstein, Grunwald and Jones, J. Am. Chem. Soc. 1951, 73, 2700).
+/// Returns true for the carbon of a sulfonate that ionises as it forms: with two aryl groups or three carbons on it, or benzylic on a ring with a donor beside
+/// or across, or on a furan, thiophene or pyrrole (Winstein, Grunwald and Jones, J. Am. Chem. Soc. 1951, 73, 2700; Clayden, Greeves and Warren, chapter 15). A
+/// benzylic carbon with a hydrocarbon chain needs no donor.
 fn is_ionising_sulfonate(it: &Facts, carbon: u32) -> bool {
-    let is_donor = |next: u32| {
-        matches!(
-            it.group(next),
-            Group::ArylEther | Group::Phenol | Group::SecondaryAniline | Group::TertiaryAniline
-        )
-    };
-    let has_donor = || {
-        it.next_to(carbon).filter(|&ring| it.is_aromatic_carbon(ring)).any(|ring| {
-            let positions = aromatic_positions(&it.structure, ring);
-            positions.iter().all(|&(atom, _)| it.element(atom) == C)
-                && positions.iter().any(|&(atom, distance)| distance == 3 && it.next_to(atom).any(is_donor))
-        })
+    let is_plain_alkyl = |next: u32| it.is_sp3(next) && it.next_to(next).all(|far| it.element(far) == C);
+    let is_branched = it.next_to(carbon).any(is_plain_alkyl);
+    let gives_cation = |ring: u32| {
+        let positions = aromatic_positions(&it.structure, ring);
+        !is_poor_ring(it, positions.iter().map(|&(atom, _)| atom))
+            && (it.ring(ring) == 5
+                && it.next_to(ring).any(|next| it.is_aromatic(next) && it.element(next) != C)
+                || is_branched
+                    && !positions
+                        .iter()
+                        .any(|&(atom, _)| it.next_to(atom).any(|next| is_halogen(it.element(next))))
+                || positions.iter().any(|&(atom, distance)| {
+                    distance != 2 && it.next_to(atom).any(|next| gives_electrons(it, next))
+                }))
     };
     it.next_to(carbon).any(|next| it.group(next) == Group::SulfonateOxygen)
         && !it.is_alpha(carbon)
         && !it.next_to(carbon).any(|next| it.is_trifluoromethyl(next))
-        && (it.aryls(carbon) > 1 || it.carbons(carbon) == 3 && !is_bridgehead(it, carbon) || has_donor())
+        && (it.aryls(carbon) > 1
+            || it.carbons(carbon) == 3 && !is_bridgehead(it, carbon)
+            || it.next_to(carbon).any(|ring| it.is_aromatic_carbon(ring) && gives_cation(ring)))
+}
+
+/// Returns true for a substituent that gives a ring electrons enough for the cation beside it.
+fn gives_electrons(it: &Facts, substituent: u32) -> bool {
+    let is_fluorinated = it.next_to(substituent).any(|next| it.count(next, F) > 0 && it.is_sp3(next));
+    !is_fluorinated
+        && matches!(
+            it.group(substituent),
+            Group::ArylEther
+                | Group::Acetal
+                | Group::Phenol
+                | Group::SecondaryAniline
+                | Group::TertiaryAniline
+                | Group::Sulfide
+        )
+}
+
+/// Returns true if one of these atoms of a ring is the nitrogen of an azine or azole, or bears an acceptor.
+fn is_poor_ring(it: &Facts, mut ring: impl Iterator<Item = u32>) -> bool {
+    ring.any(|atom| {
+        it.element(atom) == N && it.degree(atom) == 2 && it.hydrogens(atom) == 0
+            || it.next_to(atom).any(|next| it.impoverishes_ring(next) || it.is_vinylogous_acceptor(next))
+    })
 }
 
 /// Returns true for the saturated carbon of a cyclohexadienone that is the ketone of a phenol or naphthol (Clayden, Greeves and Warren,
@@ -334,6 +368,14 @@ fn is_keto_acyl_halide(it: &Facts, acyl: u32) -> bool {
             && it.hydrogens(alpha) > 0
             && it.next_to(alpha).any(|next| matches!(it.group(next), Group::Ketone | Group::Aldehyde))
     })
+}
+
+/// Returns true for the acyl carbon of the halide of a Boc amino acid, which loses tert-butyl halide to the N-carboxyanhydride (Leuchs 1906).
+fn is_boc_aminoacyl_halide(it: &Facts, acyl: u32) -> bool {
+    let is_amine = |nitrogen: u32| {
+        it.element(nitrogen) == N && it.next_to(nitrogen).any(|root| is_boc(it, nitrogen, root))
+    };
+    it.next_to(acyl).filter(|&alpha| it.is_sp3(alpha)).any(|alpha| it.next_to(alpha).any(is_amine))
 }
 
 fn is_small_ring_cumulene(it: &Facts, atom: u32) -> bool {

@@ -12,8 +12,12 @@ use crate::competition::{builds_ring, closed_ring_size};
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
+use crate::reagent::Reagent;
 use crate::refusal::Refusal;
-use crate::site::is_chelated;
+use crate::site::{is_chelated, rank};
+
+/// Lead from which one of two amino groups of an arene is acylated alone.
+const LEAD_OF_AN_AMINE: i32 = 12;
 
 /// Refuses such steps.
 ///
@@ -42,7 +46,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 if is_condensed_with_its_own(step, nucleophile, carbon) {
                     return Err(Refusal::SelfReacting);
                 }
-                if is_acylating(it, carbon) && is_one_of_two(step, nucleophile) {
+                if is_acylating(it, carbon) && is_one_of_two(step, nucleophile)
+                    || it.group(carbon) != Group::Ester && is_half_of_lopsided_diamine(step, nucleophile)
+                {
                     return Err(Refusal::CompetingGroup);
                 }
             }
@@ -93,7 +99,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             _ => {}
         }
     }
-    if step.joined().any(|(nitrogen, carbon)| is_mannich_beside_amine(step, nitrogen, carbon)) {
+    if step.joined().any(|(nitrogen, carbon)| {
+        is_mannich_beside_amine(step, nitrogen, carbon) || leaves_central_ketone(step, nitrogen, carbon)
+    }) {
         return Err(Refusal::CompetingGroup);
     }
     if step.joined().any(|(nitrogen, sulfur)| traps_no_sulfinate(it, nitrogen, sulfur)) {
@@ -179,6 +187,21 @@ fn is_mannich_beside_amine(step: &Step<'_>, amine: u32, carbon: u32) -> bool {
         && step.atoms().any(|atom| {
             is_amine(it, atom) && step.is_untouched(atom) && step.are_in_same_molecule(atom, amine)
         })
+}
+
+/// Returns true for a nitrogen that condenses with an outer ketone of three carbonyl groups in a row, of which the central one is the electrophile (Rubin, Chem. Rev.
+/// 1975, 75, 177).
+fn leaves_central_ketone(step: &Step<'_>, nitrogen: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_central = |next: u32| {
+        it.group(next) == Group::Ketone
+            && step.is_untouched(next)
+            && it.next_to(next).filter(|&far| it.is_carbonyl(far)).count() == 2
+    };
+    it.element(nitrogen) == N
+        && it.group(carbon) == Group::Ketone
+        && step.lost_oxo(carbon)
+        && it.next_to(carbon).any(is_central)
 }
 
 /// Returns true for the amine of a free α-amino acid, which is an ammonium ion.
@@ -281,7 +304,10 @@ fn is_acylating(it: &Facts, carbon: u32) -> bool {
 /// arene, which the first amide separates. Piperazines are used in excess.
 fn is_one_of_two(step: &Step<'_>, own: u32) -> bool {
     let it = &step.before;
-    let is_primary = matches!(it.group(own), Group::PrimaryAmine | Group::Aniline) && it.hydrogens(own) == 2;
+    let is_primary = matches!(it.group(own), Group::PrimaryAmine | Group::Aniline | Group::PoorAniline)
+        && it.hydrogens(own) == 2;
+    // Diaminoazines are used in excess.
+    let shares_azine = |other: u32| it.group(own) == Group::PoorAniline && shares_ring(it, own, other);
     is_primary
         && step.atoms().any(|atom| {
             atom != own
@@ -289,10 +315,41 @@ fn is_one_of_two(step: &Step<'_>, own: u32) -> bool {
                 && step.are_in_same_molecule(atom, own)
                 && step.is_untouched(atom)
                 && !it.distances(own, 3).iter().any(|&(other, _)| other == atom)
+                && !shares_azine(atom)
         })
 }
 
-/// Returns true if a primary amine takes one small alkyl group from a halide that it takes twice.
+/// Returns true if the aromatic rings of two amino groups are one.
+fn shares_ring(it: &Facts, one: u32, other: u32) -> bool {
+    let ring = |amine: u32| it.next_to(amine).find(|&next| it.is_aromatic(next));
+    ring(one).zip(ring(other)).is_some_and(|(one, other)| it.shares_arene(one, other))
+}
+
+/// Returns true for an amino group of an arene beside another whose reactivity alkyl groups or halogens hardly change: both amides form (Joule and Mills, chapter 25).
+fn is_half_of_lopsided_diamine(step: &Step<'_>, own: u32) -> bool {
+    let it = &step.before;
+    let is_primary = |atom: u32| it.group(atom) == Group::Aniline && it.hydrogens(atom) == 2;
+    let lead = |other: u32| rank(it, own, Reagent::Acyl) - rank(it, other, Reagent::Acyl);
+    let has_acceptor = || {
+        it.next_to(own).any(|ipso| {
+            aromatic_positions(&it.structure, ipso)
+                .iter()
+                .any(|&(atom, _)| it.next_to(atom).any(|next| it.impoverishes_ring(next)))
+        })
+    };
+    is_primary(own)
+        && !has_acceptor()
+        && it.distances(own, 3).into_iter().any(|(other, distance)| {
+            distance == 3
+                && is_primary(other)
+                && step.is_untouched(other)
+                && !step.are_equivalent(other, own)
+                && lead(other) < LEAD_OF_AN_AMINE
+        })
+}
+
+/// Returns true if a primary amine takes one small alkyl group from a halide that it takes twice, or a primary amide one plain alkyl group: the base that it needs takes
+/// the new amide as well (March, chapter 10).
 fn is_small_alkylation(step: &Step<'_>, nitrogen: u32, carbon: u32, leaving: u32) -> bool {
     let it = &step.before;
     let is_small = it.hydrogens(carbon) == 3
@@ -302,6 +359,7 @@ fn is_small_alkylation(step: &Step<'_>, nitrogen: u32, carbon: u32, leaving: u32
     let is_taken_twice = match it.group(nitrogen) {
         Group::PrimaryAmine => is_small,
         Group::Aniline => it.hydrogens(carbon) == 3,
+        Group::AmideNitrogen => !it.is_benzylic_or_allylic(carbon) && !it.is_alpha(carbon),
         _ => false,
     };
     is_taken_twice && leaves && stays

@@ -89,17 +89,7 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         N => nitrogen(step, carbon, electrophile),
         O => Err(Refusal::NoLeavingGroup),
         F | CL | BR | I => halogen(step, carbon, electrophile, element),
-        S if electrophile.is_some_and(|sulfur| is_weak_sulfur(&step.before, sulfur))
-            && score(&step.before, carbon) < LEAST_FOR_THIOCYANOGEN
-            && !is_lithiated(step, carbon) =>
-        {
-            Err(Refusal::Arene)
-        }
-        S if is_beside_sulfonylated_amide(&step.before, carbon) => Err(Refusal::Position),
-        S => {
-            lewis_acid(step, carbon)?;
-            position(step, carbon, -30, Electrophile::Sulfonation)
-        }
+        S => sulfur(step, carbon, electrophile),
         C => electrophile.map_or(Ok(()), |electrophile| carbon_electrophile(step, carbon, electrophile)),
         // Borates and stannyl halides take lithiated rings; diborons and boranes need iridium.
         B | SN if electrophile.is_some_and(|other| element == SN || step.before.count(other, O) == 3) => {
@@ -154,6 +144,20 @@ fn is_richer_than_oxide(step: &Step<'_>, atom: u32) -> bool {
         && step.before.hydrogens(atom) > 0
         && step.is_untouched(atom)
         && score(&step.before, atom) >= LEAST_FOR_VILSMEIER
+}
+
+/// Checks the substitution by sulfur: a sulfonic acid, thiocyanogen or a disulfide.
+fn sulfur(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict {
+    let before = &step.before;
+    let is_weak = electrophile.is_some_and(|sulfur| is_weak_sulfur(before, sulfur));
+    if is_weak && score(before, carbon) < LEAST_FOR_THIOCYANOGEN && !is_lithiated(step, carbon) {
+        return Err(Refusal::Arene);
+    }
+    if is_beside_sulfonylated_amide(before, carbon) {
+        return Err(Refusal::Position);
+    }
+    lewis_acid(step, carbon)?;
+    position(step, carbon, -30, Electrophile::Sulfonation)
 }
 
 /// Returns true for the sulfur of thiocyanate or of a disulfide.

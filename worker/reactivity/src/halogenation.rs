@@ -91,11 +91,7 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
         return Err(Refusal::NoLeavingGroup);
     }
     if element == O {
-        redox::oxidant(step, carbon)?;
-        let is_acid = step.image(carbon).is_some_and(|image| step.after.group(image) == Group::Acid);
-        if is_acid && leaves_benzylic_rival(step, carbon) {
-            return Err(Refusal::CompetingGroup);
-        }
+        oxidation(step, carbon)?;
     }
     if is_heavy_halogen(element) && is_beside_amide_alone(before, carbon) {
         return Err(Refusal::Unreactive);
@@ -105,10 +101,7 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
         // take hydrogen from beside an arene, leave alkoxy-activated rings unreacted, but not phenols and anilines.
         let radical = before.is_benzylic_or_allylic(carbon) && !is_acidic(before, carbon);
         let rich = if radical { 45 } else { 30 };
-        if leaves_sulfinylmethylene(step, carbon) {
-            return Err(Refusal::CompetingGroup);
-        }
-        if radical && leaves_benzylic_rival(step, carbon) {
+        if leaves_sulfinylmethylene(step, carbon) || radical && leaves_benzylic_rival(step, carbon) {
             return Err(Refusal::CompetingGroup);
         }
         let competing = step.atoms().any(|atom| {
@@ -139,6 +132,13 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// Checks the oxidation of a C–H bond.
+fn oxidation(step: &Step<'_>, carbon: u32) -> Verdict {
+    redox::oxidant(step, carbon)?;
+    let is_acid = step.image(carbon).is_some_and(|image| step.after.group(image) == Group::Acid);
+    if is_acid && leaves_benzylic_rival(step, carbon) { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
 /// Returns true if radicals, or an oxidant, take hydrogen from one benzylic carbon of hydrocarbon chains and leave another with one or two hydrogens, which gives it up

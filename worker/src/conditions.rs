@@ -1,7 +1,8 @@
 //! Conditions of a sample request in the sampler's form: a filter of molecules, and the way of drawing.
 //!
 //! The API has parsed the same texts with the same functions of `chem`, so a fault here means that the job did not
-//! come from the API. Checks run in the order of their cost, and a molecule is refused by the first that it fails.
+//! come from the API. Checks run in the order of their cost, and a molecule is refused by the first that it fails. Those
+//! that the annotation of a ready molecule answers run before the others.
 
 use std::{
     cell::LazyCell,

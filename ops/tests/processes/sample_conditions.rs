@@ -10,6 +10,7 @@ use test_support::eventually;
 use crate::{
     client::{ApiClient, good},
     installation::{Installation, Role},
+    process::output,
 };
 
 const SAMPLES: &str = "/generator/v1/samples";
@@ -177,8 +178,9 @@ async fn molecules_of_excluded_samples_do_not_come_again_and_details_stand_besid
         scored["items"].as_array().unwrap().iter().map(|item| &item["negative_log_likelihood"]).collect();
     assert_eq!(again, losses.iter().collect::<Vec<_>>());
     let first = smiles(&other)[0];
-    let printed = installation.retort(&["likelihoods", "--model", "druglike_gru", first]);
-    assert_eq!(printed, format!("{first}\t{}\n", losses[0]));
+    let mut scoring = installation.retort_as("owner");
+    scoring.args(["likelihoods", "--model", "druglike_gru", first]);
+    assert_eq!(output(scoring), format!("{first}\t{}\n", losses[0]));
     let path = format!("{SAMPLES}/{}", other["id"].as_str().unwrap());
     assert_eq!(caller.read(&path).await, other);
     // Ready molecules have details, too.

@@ -1,8 +1,9 @@
 //! Handler of sample jobs: choose a model, take ready molecules, draw the missing ones, store all at once.
 //!
-//! If all molecules are ready, one short transaction does everything. Otherwise the sample leases the ready ones,
-//! draws the rest without a connection, and stores in one short transaction. A sample of makeable molecules takes those
-//! that lie ready, and asks searchers for the routes of others between its draws.
+//! If all molecules are ready, one short transaction does everything. Otherwise the sample leases the ready ones, under
+//! conditions those that satisfy them. It draws the rest without a connection, and stores in one short transaction. A
+//! sample of makeable molecules takes those that lie ready, and asks searchers for the routes of others between its
+//! draws.
 
 use std::{
     collections::HashSet,

@@ -6,7 +6,7 @@ import { MoleculeWorker } from "../molecules/molecule_worker.js";
 import { PRESETS, preset, request, SETTINGS } from "../plan/settings.js";
 import { Refused } from "../service/login.js";
 import { why } from "../service/service.js";
-import { control, make, say } from "../shared/elements.js";
+import { control, make, markInvalid, say } from "../shared/elements.js";
 import { decodeText } from "../shared/file_text.js";
 import { Notice } from "../shared/notice.js";
 import { count, several } from "../shared/numbers.js";
@@ -160,8 +160,7 @@ export class BatchForm {
     const told = faults.slice(0, TOLD).map(([line, why]) => `Line ${count(line)}: ${why}`);
     if (faults.length > TOLD) told.push(`and ${count(faults.length - TOLD)} more`);
     this.#faults.replaceChildren(make("p", {}, `${several(lines.size, "line")} ${what}:`), make("ul", { className: "reasons" }, ...told.map((one) => make("li", {}, one))), drop);
-    if (faults.length) this.#text.setAttribute("aria-invalid", "true");
-    else this.#text.removeAttribute("aria-invalid");
+    markInvalid(this.#text, faults.length > 0);
     this.#notice.tell(many > MOST ? `A batch takes ${count(MOST)} molecules at most; these are ${count(many)}.` : "");
   }
 
@@ -218,8 +217,7 @@ export class BatchForm {
     for (const [name, { input, fault }] of this.#fields) {
       say(fault, faults[name] ?? "");
       fault.hidden = !faults[name];
-      if (faults[name]) input.setAttribute("aria-invalid", "true");
-      else input.removeAttribute("aria-invalid");
+      markInvalid(input, Boolean(faults[name]));
     }
     [...this.#fields].find(([name]) => faults[name])?.[1].input.focus();
   }

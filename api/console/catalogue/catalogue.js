@@ -7,7 +7,7 @@ import { smilesOf, Unreadable } from "../molecules/molecule.js";
 import { COUNTRIES } from "../plan/settings.js";
 import { Refused } from "../service/login.js";
 import { why } from "../service/service.js";
-import { control, make, say } from "../shared/elements.js";
+import { control, make, markInvalid, say } from "../shared/elements.js";
 import { Notice } from "../shared/notice.js";
 import { percent, several } from "../shared/numbers.js";
 import { blockCard } from "./block_card.js";
@@ -101,8 +101,7 @@ class CataloguePart {
   #refuse(text) {
     say(this.#fault, text);
     this.#fault.hidden = !text;
-    if (text) this.#text.setAttribute("aria-invalid", "true");
-    else this.#text.removeAttribute("aria-invalid");
+    markInvalid(this.#text, text !== "");
     if (text) this.#text.focus();
   }
 

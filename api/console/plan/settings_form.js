@@ -1,7 +1,7 @@
 // @ts-check
 // Settings as fields, each with its name in the contract and its fault.
 
-import { find, make, say } from "../shared/elements.js";
+import { find, make, markInvalid, say } from "../shared/elements.js";
 import { ChipField, structureChip } from "./chips.js";
 import { GROUPS, PRESETS, presetOf, preset, SEPARATORS, SETTINGS } from "./settings.js";
 
@@ -116,8 +116,7 @@ export function showFaults(faults) {
     const fault = find(`${name}_fault`);
     say(fault, faults[name] ?? "");
     fault.hidden = !faults[name];
-    if (faults[name]) find(name).setAttribute("aria-invalid", "true");
-    else find(name).removeAttribute("aria-invalid");
+    markInvalid(find(name), Boolean(faults[name]));
   }
   if (SETTINGS.some(({ name }) => faults[name])) find("more").open = true;
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // The part of the form of a sample that has conditions on its molecules. It is folded until somebody wants one.
 
-import { control, make, say } from "../shared/elements.js";
+import { control, make, markInvalid, say } from "../shared/elements.js";
 import { ALERTS, RANGED, conditionsOf } from "./sample_conditions.js";
 
 /** @typedef {import("./sample_conditions.js").TypedConditions} TypedConditions */
@@ -57,8 +57,8 @@ export class ConditionsForm {
       place.hidden = !faults[name];
     }
     const wrong = Object.keys(faults);
-    for (const { name, from, to } of this.#ranges) for (const end of [from, to]) mark(end, wrong.includes(name));
-    mark(this.#maxSteps, wrong.includes("sample_steps"));
+    for (const { name, from, to } of this.#ranges) for (const end of [from, to]) markInvalid(end, wrong.includes(name));
+    markInvalid(this.#maxSteps, wrong.includes("sample_steps"));
     if (wrong.length === 0) return conditions;
     this.element.open = true;
     this.element.querySelector("[aria-invalid=true]").focus();
@@ -105,13 +105,4 @@ export class ConditionsForm {
   #fault(name) {
     return (this.#faults[name] = make("p", { id: `${name}_fault`, className: "fault", hidden: true }));
   }
-}
-
-/**
- * @param {HTMLElement} input
- * @param {boolean} isWrong
- */
-function mark(input, isWrong) {
-  if (isWrong) input.setAttribute("aria-invalid", "true");
-  else input.removeAttribute("aria-invalid");
 }

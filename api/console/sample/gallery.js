@@ -115,7 +115,7 @@ export class Gallery {
   /** @param {number} index */
   #cell(index) {
     const cell = make("div", { id: `molecule_${index}`, className: "cell", role: "option", title: this.#shown.smiles[index] },
-      make("span", { className: "depicted" }), make("span", { className: "caption_of" }), this.#link(index));
+      make("span", { className: "depicted" }), make("span", { className: "caption_of" }), this.#toRoutes(index));
     cell.addEventListener("click", () => {
       this.#at = Number(cell.dataset.place);
       this.#toggle(index);
@@ -124,13 +124,16 @@ export class Gallery {
   }
 
   /**
-   * A link for the pointer: an option of a listbox has nothing that gets the focus.
+   * The way to the routes for the pointer: an option of a listbox may have no link.
    * @param {number} index
    */
-  #link(index) {
-    const link = make("a", { className: "to_routes", href: planAddress(this.#shown.smiles[index]), tabIndex: -1, "aria-hidden": "true" }, "Routes");
-    link.addEventListener("click", (event) => event.stopPropagation());
-    return link;
+  #toRoutes(index) {
+    const words = make("span", { className: "to_routes", "aria-hidden": "true" }, "Routes");
+    words.addEventListener("click", (event) => {
+      event.stopPropagation();
+      location.hash = planAddress(this.#shown.smiles[index]);
+    });
+    return words;
   }
 
   /**

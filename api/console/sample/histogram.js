@@ -3,7 +3,7 @@
 
 import { element } from "../drawing/picture.js";
 import { describeSpread, spread } from "../models/model_card.js";
-import { control, make, say } from "../shared/elements.js";
+import { control, make, markInvalid, say } from "../shared/elements.js";
 import { parseNumber } from "../shared/numbers.js";
 import { boundsOf, counted, median, outline } from "./histogram_bars.js";
 
@@ -74,8 +74,7 @@ export class Histogram {
   put({ from, to }) {
     for (const [input, text] of /** @type {[HTMLInputElement, string][]} */ ([[this.#from, from], [this.#to, to]])) {
       if (input.value !== text) input.value = text;
-      if (typeof bound(text) === "string") input.setAttribute("aria-invalid", "true");
-      else input.removeAttribute("aria-invalid");
+      markInvalid(input, typeof bound(text) === "string");
     }
   }
 

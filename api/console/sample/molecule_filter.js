@@ -3,7 +3,7 @@
 
 import { learned, shipped } from "../models/model_card.js";
 import { PROPERTIES } from "../molecules/properties.js";
-import { control, make, say } from "../shared/elements.js";
+import { control, make, markInvalid, say } from "../shared/elements.js";
 import { count } from "../shared/numbers.js";
 import { bound, Histogram } from "./histogram.js";
 
@@ -91,8 +91,7 @@ export class MoleculeFilter {
   fault(text) {
     say(this.#fault, text);
     this.#fault.hidden = !text;
-    if (text) this.#part.setAttribute("aria-invalid", "true");
-    else this.#part.removeAttribute("aria-invalid");
+    markInvalid(this.#part, text !== "");
   }
 
   /**

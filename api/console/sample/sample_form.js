@@ -1,7 +1,7 @@
 // @ts-check
 // Form for a sample: a model, the number of molecules and conditions on them. It lists earlier samples.
 
-import { control, make, say } from "../shared/elements.js";
+import { control, make, markInvalid, say } from "../shared/elements.js";
 import { count, parseNumber, several } from "../shared/numbers.js";
 import { ConditionsForm } from "./conditions_form.js";
 import { conditionRanges } from "./sample_conditions.js";
@@ -48,8 +48,7 @@ export class SampleForm {
       const size = sizeOf(this.#size.value);
       say(this.#fault, typeof size === "string" ? size : "");
       this.#fault.hidden = typeof size !== "string";
-      if (typeof size === "string") this.#size.setAttribute("aria-invalid", "true");
-      else this.#size.removeAttribute("aria-invalid");
+      markInvalid(this.#size, typeof size === "string");
       if (typeof size === "string") return this.#size.focus();
       const conditions = this.#conditions.read();
       if (conditions && !this.#run.disabled) ask({ model_id: this.#model.value || null, size, ...conditions });

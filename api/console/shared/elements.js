@@ -49,6 +49,16 @@ export function say(element, text) {
 }
 
 /**
+ * Marks an input as wrong, or as right again.
+ * @param {Element} input
+ * @param {boolean} isWrong
+ */
+export function markInvalid(input, isWrong) {
+  if (isWrong) input.setAttribute("aria-invalid", "true");
+  else input.removeAttribute("aria-invalid");
+}
+
+/**
  * Makes the children of `parent` those of `items`, in their order. A child stays the same element for the same key, so that focus
  * stays where it is.
  * @template T

@@ -1,8 +1,8 @@
 // @ts-check
-// Addresses of the page that plans a molecule.
+// Address of the page that plans a molecule.
 
 /**
- * The address, for a link.
+ * The address as a hash.
  * @param {string} smiles
  */
 export function planAddress(smiles) {

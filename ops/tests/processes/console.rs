@@ -182,7 +182,8 @@ async fn molecules_are_drawn_to_order_and_lead_to_their_routes() {
     let within = browser.run("return document.getElementById('sample_rings_from').value").await;
     browser.put("sample_scaffold", "c1ccncc1").await;
     browser.click("#draw").await;
-    let refused = browser.wait_for_text(".sample .notice, .part .notice", |text| !text.is_empty()).await;
+    let refused = browser.wait_for_text(".part .notice", |text| !text.is_empty()).await;
+    let refusal = browser.complaints().await;
 
     browser.run("document.querySelector('.cell .to_routes').click()").await;
     browser.wait_for_title("Retort").await;
@@ -194,6 +195,7 @@ async fn molecules_are_drawn_to_order_and_lead_to_their_routes() {
     assert!(smiles.iter().all(|smiles| smiles.contains('n')), "{smiles:?}");
     assert_eq!(within, "2");
     assert!(refused.contains("no attachment point"), "{refused}");
+    assert!(refusal.iter().all(|line| line["message"].as_str().unwrap().contains("422")), "{refusal:?}");
     assert!(smiles.contains(&target.as_str().unwrap()), "{target} of {smiles:?}");
     assert_eq!(browser.complaints().await, [] as [Value; 0]);
 }

@@ -35,7 +35,7 @@ export class ConditionsForm {
     const ranges = this.#ranges.map(({ name, label, unit, from, to }) => make("div", { className: "field" },
       make("span", { className: "label" }, label, make("span", { className: "unit_of" }, unit)), make("code", {}, name), make("div", { className: "range" }, from, "–", to), this.#fault(name)));
     this.element = control("details", { id: "sample_conditions", className: "conditions" }, make("summary", {}, "Conditions ", this.#count),
-      make("div", { className: "field" }, make("label", { htmlFor: "sample_scaffold" }, "Scaffold that every molecule has"), make("code", {}, "scaffold"),
+      make("div", { className: "field" }, make("label", { htmlFor: "sample_scaffold" }, "Scaffold of every molecule"), make("code", {}, "scaffold"),
         make("div", { className: "row" }, this.#scaffold, draw)),
       make("fieldset", {}, make("legend", {}, "Properties, as RDKit has them"), make("div", { className: "condition_ranges" }, ...ranges)),
       make("div", { className: "row" },

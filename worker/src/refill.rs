@@ -6,6 +6,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -77,6 +78,18 @@ impl RunningJobs {
     /// Resolves when a job runs.
     pub(crate) async fn busy(&self) {
         let _ = self.0.subscribe().wait_for(|jobs| *jobs > 0).await;
+    }
+
+    /// Returns the result of `work`, which `stop` ends early as soon as a job runs.
+    async fn stop_when_busy<T>(&self, work: impl Future<Output = T>, stop: StopOnDrop) -> T {
+        let mut work = pin!(work);
+        tokio::select! {
+            ended = &mut work => ended,
+            () = self.busy() => {
+                drop(stop);
+                work.await
+            }
+        }
     }
 }
 
@@ -242,14 +255,8 @@ async fn make(model: &Arc<LoadedModel>, activity: &RunningJobs) -> Result<Vec<St
     let deadline = Instant::now() + BLOCK_TIMEOUT;
     let budget = SampleBudget { deadline: Some(deadline), cancelled: Arc::clone(&stop.0) };
     let maker = Arc::clone(model);
-    let mut work = compute(move || maker.sampler.sample(BLOCK_SIZE, rand::random(), &budget));
-    let ended = tokio::select! {
-        ended = &mut work => ended,
-        () = activity.busy() => {
-            drop(stop);
-            work.await
-        }
-    };
+    let work = compute(move || maker.sampler.sample(BLOCK_SIZE, rand::random(), &budget));
+    let ended = activity.stop_when_busy(work, stop).await;
     metrics::drawn(model.id(), model.sampler.take_counts());
     match ended {
         Ok(Ok(block)) => Ok(block),
@@ -273,15 +280,8 @@ async fn annotations(
     let budget = SampleBudget { deadline: None, cancelled: Arc::clone(&stop.0) };
     let (annotator, count) = (Arc::clone(model), molecules.len());
     let of = |smiles: &String| Molecule::trusted(smiles).ok().map(|molecule| Annotation::of(&molecule));
-    let mut work = compute(move || annotator.sampler.map(&molecules, of, &budget));
-    let found = tokio::select! {
-        found = &mut work => found,
-        () = activity.busy() => {
-            drop(stop);
-            work.await
-        }
-    };
-    match found {
+    let work = compute(move || annotator.sampler.map(&molecules, of, &budget));
+    match activity.stop_when_busy(work, stop).await {
         Ok(found) if found.len() < count => None,
         Ok(found) => Some(found.into_iter().collect::<Option<_>>().unwrap_or_default()),
         Err(panic) => {

@@ -211,17 +211,17 @@ pub async fn lease(
     holder: &str,
     time: Duration,
 ) -> Result<(Vec<String>, Lease), sqlx::Error> {
-    let (mut picked, mut ids) = (DistinctMolecules::default(), Vec::new());
+    let (mut picked, mut lease) = (DistinctMolecules::default(), Lease::new(holder));
     while picked.molecules.len() < size {
         let blocks = lease_blocks(pool, model, picked.blocks_to(size), holder, time).await?;
         if blocks.is_empty() {
             break;
         }
-        ids.extend(blocks.iter().map(|block| block.id));
+        lease.blocks.extend(blocks.iter().map(|block| block.id));
         picked.add(&blocks, size);
     }
-    let DistinctMolecules { molecules, left } = picked;
-    Ok((molecules.into_iter().collect(), Lease { holder: holder.to_owned(), blocks: ids, left }))
+    lease.leave(picked.left);
+    Ok((picked.molecules.into_iter().collect(), lease))
 }
 
 async fn lease_blocks(

@@ -6,7 +6,7 @@ import { MoleculeWorker } from "../molecules/molecule_worker.js";
 import { PRESETS, preset, request, SETTINGS } from "../plan/settings.js";
 import { Refused } from "../service/login.js";
 import { why } from "../service/service.js";
-import { control, make, markInvalid, say } from "../shared/elements.js";
+import { control, make, markInvalid, say, tellFault } from "../shared/elements.js";
 import { decodeText } from "../shared/file_text.js";
 import { Notice } from "../shared/notice.js";
 import { count, several } from "../shared/numbers.js";
@@ -215,9 +215,7 @@ export class BatchForm {
   /** @param {Record<string, string>} faults by field */
   #fault(faults) {
     for (const [name, { input, fault }] of this.#fields) {
-      say(fault, faults[name] ?? "");
-      fault.hidden = !faults[name];
-      markInvalid(input, Boolean(faults[name]));
+      tellFault(fault, [input], faults[name] ?? "");
     }
     [...this.#fields].find(([name]) => faults[name])?.[1].input.focus();
   }

@@ -7,7 +7,7 @@ import { smilesOf, Unreadable } from "../molecules/molecule.js";
 import { COUNTRIES } from "../plan/settings.js";
 import { Refused } from "../service/login.js";
 import { why } from "../service/service.js";
-import { control, make, markInvalid, say } from "../shared/elements.js";
+import { control, make, say, tellFault } from "../shared/elements.js";
 import { Notice } from "../shared/notice.js";
 import { percent, several } from "../shared/numbers.js";
 import { blockCard } from "./block_card.js";
@@ -99,9 +99,7 @@ class CataloguePart {
 
   /** @param {string} text */
   #refuse(text) {
-    say(this.#fault, text);
-    this.#fault.hidden = !text;
-    markInvalid(this.#text, text !== "");
+    tellFault(this.#fault, [this.#text], text);
     if (text) this.#text.focus();
   }
 

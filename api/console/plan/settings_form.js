@@ -1,7 +1,7 @@
 // @ts-check
 // Settings as fields, each with its name in the contract and its fault.
 
-import { find, make, markInvalid, say } from "../shared/elements.js";
+import { find, make, tellFault } from "../shared/elements.js";
 import { ChipField, structureChip } from "./chips.js";
 import { GROUPS, PRESETS, presetOf, preset, SEPARATORS, SETTINGS } from "./settings.js";
 
@@ -113,10 +113,7 @@ export function showForm(typed) {
  */
 export function showFaults(faults) {
   for (const name of FIELDS) {
-    const fault = find(`${name}_fault`);
-    say(fault, faults[name] ?? "");
-    fault.hidden = !faults[name];
-    markInvalid(find(name), Boolean(faults[name]));
+    tellFault(find(`${name}_fault`), [find(name)], faults[name] ?? "");
   }
   if (SETTINGS.some(({ name }) => faults[name])) find("more").open = true;
 }

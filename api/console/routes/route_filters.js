@@ -1,7 +1,7 @@
 // @ts-check
 // Filters of the list of routes.
 
-import { find, make, say } from "../shared/elements.js";
+import { find, make, say, tellFault } from "../shared/elements.js";
 import { parseNumber } from "../shared/numbers.js";
 
 /** @typedef {import("../answer/answer.js").Route} Route */
@@ -69,8 +69,7 @@ export function makeFilters(filters, change) {
  * @param {string} fault
  */
 function tell(id, fault) {
-  say(find(`${id}_fault`), fault);
-  find(`${id}_fault`).hidden = !fault;
+  tellFault(find(`${id}_fault`), [], fault);
 }
 
 /**

@@ -1,7 +1,7 @@
 // @ts-check
 // The part of the form of a sample that has conditions on its molecules. It is folded until somebody wants one.
 
-import { control, make, markInvalid, say } from "../shared/elements.js";
+import { control, make, say, tellFault } from "../shared/elements.js";
 import { ALERTS, RANGED, conditionsOf } from "./sample_conditions.js";
 
 /** @typedef {import("./sample_conditions.js").TypedConditions} TypedConditions */
@@ -19,7 +19,7 @@ export class ConditionsForm {
     return { name, label, unit, from: end("from"), to: end("to") };
   });
   #count = make("span", { className: "count" });
-  /** By field. @type {Record<string, HTMLElement>} */
+  /** By field. @type {Record<string, {place: HTMLElement, inputs: HTMLInputElement[]}>} */
   #faults = {};
 
   constructor() {
@@ -33,7 +33,7 @@ export class ConditionsForm {
     clear.addEventListener("click", () => this.#clear());
     const check = (/** @type {any} */ box, /** @type {string} */ label) => make("label", {}, box, ` ${label}`);
     const ranges = this.#ranges.map(({ name, label, unit, from, to }) => make("div", { className: "field" },
-      make("span", { className: "label" }, label, make("span", { className: "unit_of" }, unit)), make("code", {}, name), make("div", { className: "range" }, from, "–", to), this.#fault(name)));
+      make("span", { className: "label" }, label, make("span", { className: "unit_of" }, unit)), make("code", {}, name), make("div", { className: "range" }, from, "–", to), this.#fault(name, [from, to])));
     this.element = control("details", { id: "sample_conditions", className: "conditions" }, make("summary", {}, "Conditions ", this.#count),
       make("div", { className: "field" }, make("label", { htmlFor: "sample_scaffold" }, "Scaffold of every molecule"), make("code", {}, "scaffold"),
         make("div", { className: "row" }, this.#scaffold, draw)),
@@ -41,7 +41,7 @@ export class ConditionsForm {
       make("div", { className: "row" },
         make("fieldset", { className: "row" }, make("legend", {}, "No structural alerts of"), ...this.#alerts.map(({ label, box }) => check(box, label))),
         make("fieldset", {}, make("legend", {}, "Molecules that can be made"), make("div", { className: "row" }, check(this.#isMakeable, "with a route from the catalogue"),
-          make("label", { htmlFor: "sample_steps" }, "steps, at most"), this.#maxSteps), this.#fault("sample_steps")),
+          make("label", { htmlFor: "sample_steps" }, "steps, at most"), this.#maxSteps), this.#fault("sample_steps", [this.#maxSteps])),
         clear));
     this.element.addEventListener("input", () => this.#tell());
   }
@@ -52,14 +52,8 @@ export class ConditionsForm {
    */
   read() {
     const { conditions, faults } = conditionsOf(this.#typed());
-    for (const [name, place] of Object.entries(this.#faults)) {
-      say(place, faults[name] ?? "");
-      place.hidden = !faults[name];
-    }
-    const wrong = Object.keys(faults);
-    for (const { name, from, to } of this.#ranges) for (const end of [from, to]) markInvalid(end, wrong.includes(name));
-    markInvalid(this.#maxSteps, wrong.includes("sample_steps"));
-    if (wrong.length === 0) return conditions;
+    for (const [name, { place, inputs }] of Object.entries(this.#faults)) tellFault(place, inputs, faults[name] ?? "");
+    if (Object.keys(faults).length === 0) return conditions;
     this.element.open = true;
     this.element.querySelector("[aria-invalid=true]").focus();
     return null;
@@ -101,8 +95,14 @@ export class ConditionsForm {
     say(this.#count, many ? String(many) : "");
   }
 
-  /** @param {string} name */
-  #fault(name) {
-    return (this.#faults[name] = make("p", { id: `${name}_fault`, className: "fault", hidden: true }));
+  /**
+   * The place where a fault of these inputs is told.
+   * @param {string} name
+   * @param {HTMLInputElement[]} inputs
+   */
+  #fault(name, inputs) {
+    const place = make("p", { id: `${name}_fault`, className: "fault", hidden: true });
+    this.#faults[name] = { place, inputs };
+    return place;
   }
 }

@@ -3,7 +3,7 @@
 
 import { learned, shipped } from "../models/model_card.js";
 import { PROPERTIES } from "../molecules/properties.js";
-import { control, make, markInvalid, say } from "../shared/elements.js";
+import { control, make, say, tellFault } from "../shared/elements.js";
 import { count } from "../shared/numbers.js";
 import { bound, Histogram } from "./histogram.js";
 
@@ -89,9 +89,7 @@ export class MoleculeFilter {
 
   /** @param {string} text */
   fault(text) {
-    say(this.#fault, text);
-    this.#fault.hidden = !text;
-    markInvalid(this.#part, text !== "");
+    tellFault(this.#fault, [this.#part], text);
   }
 
   /**

@@ -1,7 +1,7 @@
 // @ts-check
 // Form for a sample: a model, the number of molecules and conditions on them. It lists earlier samples.
 
-import { control, make, markInvalid, say } from "../shared/elements.js";
+import { control, make, say, tellFault } from "../shared/elements.js";
 import { count, parseNumber, several } from "../shared/numbers.js";
 import { ConditionsForm } from "./conditions_form.js";
 import { conditionRanges } from "./sample_conditions.js";
@@ -46,9 +46,7 @@ export class SampleForm {
     this.element.addEventListener("submit", (/** @type {Event} */ event) => {
       event.preventDefault();
       const size = sizeOf(this.#size.value);
-      say(this.#fault, typeof size === "string" ? size : "");
-      this.#fault.hidden = typeof size !== "string";
-      markInvalid(this.#size, typeof size === "string");
+      tellFault(this.#fault, [this.#size], typeof size === "string" ? size : "");
       if (typeof size === "string") return this.#size.focus();
       const conditions = this.#conditions.read();
       if (conditions && !this.#run.disabled) ask({ model_id: this.#model.value || null, size, ...conditions });

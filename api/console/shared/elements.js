@@ -59,6 +59,18 @@ export function markInvalid(input, isWrong) {
 }
 
 /**
+ * Says at a field what is wrong with it; an empty text: nothing is.
+ * @param {HTMLElement} place
+ * @param {Element[]} inputs
+ * @param {string} text
+ */
+export function tellFault(place, inputs, text) {
+  say(place, text);
+  place.hidden = !text;
+  for (const input of inputs) markInvalid(input, text !== "");
+}
+
+/**
  * Makes the children of `parent` those of `items`, in their order. A child stays the same element for the same key, so that focus
  * stays where it is.
  * @template T

@@ -44,6 +44,19 @@ async fn log_in(browser: &Chromium, home: &str) {
     browser.wait_for_text("#run", |text| text == "Find routes").await;
 }
 
+/// Starts a browser at the form of a sample, and an installation with its models and the demo catalogue; `None` if there is
+/// no browser.
+async fn sampling_stage() -> Option<(Chromium, Installation)> {
+    let (browser, mut installation, home) = stage().await?;
+    installation.import_demo_catalogue();
+    installation.start_all().await;
+    add_account(&installation, "ada@example.org");
+    log_in(&browser, &home).await;
+    browser.go("#/sample").await;
+    browser.until("return document.querySelectorAll('#model_id option').length > 1").await;
+    Some((browser, installation))
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn who_logs_in_and_writes_a_target_sees_a_route_with_its_offers() {
     let Some((browser, mut installation, home)) = stage().await else { return };
@@ -86,14 +99,8 @@ async fn the_link_of_an_operator_leads_into_the_console() {
 /// lines.
 #[tokio::test(flavor = "multi_thread")]
 async fn molecules_are_drawn_and_planned_and_blocks_are_found_and_replaced() {
-    let Some((browser, mut installation, home)) = stage().await else { return };
-    installation.import_demo_catalogue();
-    installation.start_all().await;
-    add_account(&installation, "ada@example.org");
-    log_in(&browser, &home).await;
+    let Some((browser, _installation)) = sampling_stage().await else { return };
 
-    browser.go("#/sample").await;
-    browser.until("return document.querySelectorAll('#model_id option').length > 1").await;
     browser.put("size", "200").await;
     browser.click("#draw").await;
     browser.wait_for_text(".sampled h2", |text| text == "200 molecules").await;
@@ -149,13 +156,7 @@ async fn molecules_are_drawn_and_planned_and_blocks_are_found_and_replaced() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn molecules_are_drawn_to_order_and_lead_to_their_routes() {
-    let Some((browser, mut installation, home)) = stage().await else { return };
-    installation.import_demo_catalogue();
-    installation.start_all().await;
-    add_account(&installation, "ada@example.org");
-    log_in(&browser, &home).await;
-    browser.go("#/sample").await;
-    browser.until("return document.querySelectorAll('#model_id option').length > 1").await;
+    let Some((browser, _installation)) = sampling_stage().await else { return };
     browser.put("size", "20").await;
     browser.click("#sample_conditions summary").await;
 

@@ -1,7 +1,7 @@
 //! Worker access to the tables of asynchronous samples and sample batches.
 
-use contract::{AsyncSampleJob, NotASampleId, SampleConditions, StoredAsyncSampleJob};
-use sqlx::{PgConnection, PgExecutor, PgPool};
+use contract::{AsyncSampleJob, JobFailure, NotASampleId, SampleConditions, StoredAsyncSampleJob};
+use sqlx::{PgConnection, PgExecutor, PgPool, types::Json};
 
 use crate::feed::{BatchTables, NextPart, OpenBatch, feed};
 
@@ -14,6 +14,8 @@ pub(crate) struct AsyncSampleParameters {
     pub(crate) seed: u64,
     /// Batch of the chunk, as its claims name it.
     pub(crate) batch: Option<i64>,
+    /// Failure of a chunk of the batch for which too few molecules satisfied the conditions.
+    pub(crate) too_narrow: Option<JobFailure>,
 }
 
 /// Reads the parameters of the asynchronous sample `id`; `None` if it was deleted or has ended.
@@ -22,8 +24,12 @@ pub(crate) async fn read_parameters(
     id: &str,
 ) -> Result<Option<AsyncSampleParameters>, sqlx::Error> {
     let row = sqlx::query!(
-        "select account_id, seed, (select number from sample_batches where sample_batches.id = batch_id) as batch
-        from sample_orders where id = $1 and status = 'pending'",
+        r#"select account_id, seed, (select number from sample_batches where sample_batches.id = batch_id) as batch, (
+            select problem from sample_orders as other
+            where other.batch_id = wanted.batch_id and status = 'failed' and problem ->> 'problem' = 'conditions_too_narrow'
+            order by place limit 1
+        ) as "too_narrow: Json<JobFailure>"
+        from sample_orders as wanted where id = $1 and status = 'pending'"#,
         id
     )
     .fetch_optional(database)
@@ -32,6 +38,7 @@ pub(crate) async fn read_parameters(
         account_id: row.account_id,
         seed: row.seed.cast_unsigned(),
         batch: row.batch,
+        too_narrow: row.too_narrow.map(|failure| failure.0),
     }))
 }
 
@@ -47,34 +54,45 @@ pub(crate) async fn lock(connection: &mut PgConnection, id: &str) -> Result<bool
     Ok(found.is_some())
 }
 
-/// Claims for the batch the first molecules that no other chunk has, at most the requested number, and returns them
-/// in order. The claims hold if the transaction commits; another chunk that wants one of them waits for that.
-pub(crate) async fn claim(
-    connection: &mut PgConnection,
+/// Returns the first molecules that no other chunk of the batch has, at most the requested number, in order.
+pub(crate) async fn unclaimed(
+    database: impl PgExecutor<'_>,
     batch: i64,
     molecules: &[String],
     most: usize,
 ) -> Result<Vec<String>, sqlx::Error> {
-    // Sorted by digest, so that chunks that claim at the same time cannot deadlock.
     sqlx::query_scalar!(
-        r#"with candidate as (
-            select smiles, sha256(convert_to(smiles, 'UTF8')) as digest, place
-            from unnest($2::text[]) with ordinality as drawn (smiles, place)
-        ), free as (
-            select smiles, digest, place from candidate
-            where not exists (select from sample_claims as other where other.batch = $1 and other.digest = candidate.digest)
-            order by place limit $3
-        ), claimed as (
-            insert into sample_claims (batch, digest) select $1, digest from free order by digest
-            on conflict do nothing returning digest
+        r#"select smiles as "smiles!" from unnest($2::text[]) with ordinality as drawn (smiles, place)
+        where not exists (
+            select from sample_claims where batch = $1 and digest = sha256(convert_to(smiles, 'UTF8'))
         )
-        select smiles as "smiles!" from free join claimed using (digest) order by place"#,
+        order by place limit $3"#,
         batch,
         molecules,
         i64::try_from(most).unwrap_or(i64::MAX)
     )
-    .fetch_all(connection)
+    .fetch_all(database)
     .await
+}
+
+/// Claims the molecules for a chunk of the batch, and returns the number of those that no other chunk had. The claims
+/// hold if the transaction commits; another chunk that wants one of them waits for that.
+pub(crate) async fn claim(
+    connection: &mut PgConnection,
+    batch: i64,
+    molecules: &[String],
+) -> Result<usize, sqlx::Error> {
+    // Sorted by digest, so that chunks that claim at the same time cannot deadlock.
+    let claimed = sqlx::query!(
+        "insert into sample_claims (batch, digest)
+        select $1, sha256(convert_to(smiles, 'UTF8')) as digest from unnest($2::text[]) as drawn (smiles) order by digest
+        on conflict do nothing",
+        batch,
+        molecules
+    )
+    .execute(connection)
+    .await?;
+    Ok(usize::try_from(claimed.rows_affected()).unwrap_or(usize::MAX))
 }
 
 /// Marks the asynchronous sample as completed.
@@ -112,6 +130,15 @@ impl BatchTables for SampleBatchTables {
     type Parameters = ();
 
     async fn open(connection: &mut PgConnection) -> Result<Vec<OpenBatch<()>>, sqlx::Error> {
+        // A statement of its own: the next one sees what the process that had the lock before has committed.
+        let is_locked = sqlx::query_scalar!(
+            r#"select pg_try_advisory_xact_lock(hashtextextended('chunks of sample batches are given their jobs', 0)) as "locked!""#
+        )
+        .fetch_one(&mut *connection)
+        .await?;
+        if !is_locked {
+            return Ok(Vec::new());
+        }
         let rows = sqlx::query!(
             r#"select distinct on (account_id) id, account_id, (
                 select count(*) from sample_orders
@@ -119,8 +146,10 @@ impl BatchTables for SampleBatchTables {
                     and batch_id is not null
             ) as "in_flight!"
             from sample_batches
-            where not is_begun and exists (select from accounts where accounts.id = account_id and disabled_at is null)
-                and pg_try_advisory_xact_lock(hashtextextended('chunks of sample batches are given their jobs', 0))
+            where is_begun is not true and exists (select from accounts where accounts.id = account_id and disabled_at is null)
+                and not (in_order and exists (
+                    select from sample_orders where batch_id = sample_batches.id and status = 'pending' and job_id is not null
+                ))
             order by account_id, id"#
         )
         .fetch_all(connection)
@@ -131,7 +160,7 @@ impl BatchTables for SampleBatchTables {
 
     async fn lock(connection: &mut PgConnection, id: &str) -> Result<bool, sqlx::Error> {
         let found = sqlx::query_scalar!(
-            "select id from sample_batches where id = $1 and not is_begun for update skip locked",
+            "select id from sample_batches where id = $1 and is_begun is not true for update skip locked",
             id
         )
         .fetch_optional(connection)
@@ -144,12 +173,19 @@ impl BatchTables for SampleBatchTables {
         batch: &OpenBatch<()>,
         most: i64,
     ) -> Result<Vec<NextPart<StoredAsyncSampleJob>>, sqlx::Error> {
+        let terms = sqlx::query!(
+            r#"select conditions as "conditions: Json<SampleConditions>", details, in_order from sample_batches where id = $1"#,
+            batch.id
+        )
+        .fetch_one(&mut *connection)
+        .await?;
+        let conditions = terms.conditions.map(|conditions| conditions.0).unwrap_or_default();
         let rows = sqlx::query!(
             "select id, model_id, size from sample_orders
             where batch_id = $1 and status = 'pending' and job_id is null
             order by place limit $2 for update",
             batch.id,
-            most
+            if terms.in_order { most.min(1) } else { most }
         )
         .fetch_all(connection)
         .await?;
@@ -160,10 +196,10 @@ impl BatchTables for SampleBatchTables {
                 sample_id,
                 model_id: row.model_id,
                 size: row.size.unsigned_abs(),
-                conditions: SampleConditions::default(),
-                details: false,
+                conditions: conditions.clone(),
+                details: terms.details,
             };
-            Ok(NextPart { id: row.id, job: job.into() })
+            Ok(NextPart { id: row.id, job: StoredAsyncSampleJob::of_chunk(job) })
         });
         next.collect()
     }
@@ -176,9 +212,15 @@ impl BatchTables for SampleBatchTables {
     }
 
     async fn all_begun(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
-        sqlx::query!("update sample_batches set is_begun = true where id = $1", id)
-            .execute(connection)
-            .await?;
+        // A batch whose chunks are made in order gets one job at a time.
+        sqlx::query!(
+            "update sample_batches set is_begun = true where id = $1 and not exists (
+                select from sample_orders where batch_id = $1 and status = 'pending' and job_id is null
+            )",
+            id
+        )
+        .execute(connection)
+        .await?;
         Ok(())
     }
 }

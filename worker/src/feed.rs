@@ -61,7 +61,7 @@ pub(crate) trait BatchTables {
         id: &str,
     ) -> impl Future<Output = Result<bool, sqlx::Error>> + Send;
 
-    /// Returns the next parts of the batch that wait for a job, at most `most`.
+    /// Returns the next parts of the batch to get jobs, at most `most`.
     fn next(
         connection: &mut PgConnection,
         batch: &OpenBatch<Self::Parameters>,
@@ -75,7 +75,7 @@ pub(crate) trait BatchTables {
         job_id: &str,
     ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
 
-    /// Records that no part of the batch waits for a job.
+    /// Records that no part of the batch waits for a job, if that is so.
     fn all_begun(
         connection: &mut PgConnection,
         id: &str,

@@ -163,20 +163,22 @@ impl MakeableMolecules {
         }
     }
 
-    /// Adds the routes of the first molecules, as many as the details have.
-    pub(crate) fn complete(&self, details: MoleculeDetails) -> MoleculeDetails {
-        let count = details.negative_log_likelihood.len();
-        MoleculeDetails { routes: Some(self.routes.iter().take(count).copied().collect()), ..details }
+    /// Adds the routes of `molecules`, which are some of the makeable ones in their order, to their details.
+    pub(crate) fn complete(&self, molecules: &[String], details: MoleculeDetails) -> MoleculeDetails {
+        let mut known = self.smiles.iter().zip(&self.routes);
+        let route = |smiles: &String| known.find(|(known, _)| *known == smiles).map(|(_, route)| *route);
+        MoleculeDetails { routes: Some(molecules.iter().filter_map(route).collect()), ..details }
     }
 
-    /// Returns the failure of a sample of `wanted` molecules; `others` are the refusals of its other conditions.
-    pub(crate) fn too_few(&self, wanted: u32, others: Vec<ConditionRefusals>) -> JobFailure {
+    /// Returns the failure of a sample of `wanted` molecules that has `found`; `others` are the refusals of its other
+    /// conditions.
+    pub(crate) fn too_few(&self, wanted: u32, found: usize, others: Vec<ConditionRefusals>) -> JobFailure {
         let mut refused = others;
         if self.refused > 0 {
             refused.push(ConditionRefusals { condition: "synthesizable".to_owned(), count: self.refused });
         }
         refused.sort_by_key(|refusals| std::cmp::Reverse(refusals.count));
-        let found = u32::try_from(self.smiles.len()).unwrap_or(u32::MAX);
+        let found = u32::try_from(found).unwrap_or(u32::MAX);
         JobFailure::ConditionsTooNarrow { wanted, found, refused }
     }
 }

@@ -351,20 +351,38 @@ pub enum StoredAsyncSampleJob {
     /// The third shape: a job whose molecules have routes. Samplers that know only the others do not run it.
     #[serde(rename = "3")]
     V3(AsyncSampleJob),
+    /// The fourth shape: a chunk of a sample batch with conditions or details. Samplers that know only the others do
+    /// not run it.
+    #[serde(rename = "4")]
+    V4(AsyncSampleJob),
 }
 
 impl StoredAsyncSampleJob {
+    /// Stores the job of a chunk of a sample batch in the oldest version that can express it.
+    #[must_use]
+    pub fn of_chunk(job: AsyncSampleJob) -> Self {
+        if job.conditions.is_empty() && !job.details { Self::V1(job) } else { Self::V4(job) }
+    }
+
     /// Returns the job of either version.
     #[must_use]
     pub fn job(&self) -> &AsyncSampleJob {
         match self {
-            Self::V1(job) | Self::V2(job) | Self::V3(job) => job,
+            Self::V1(job) | Self::V2(job) | Self::V3(job) | Self::V4(job) => job,
+        }
+    }
+
+    /// Returns the job of either version.
+    #[must_use]
+    pub fn into_job(self) -> AsyncSampleJob {
+        match self {
+            Self::V1(job) | Self::V2(job) | Self::V3(job) | Self::V4(job) => job,
         }
     }
 }
 
 impl From<AsyncSampleJob> for StoredAsyncSampleJob {
-    /// Stores the job in the oldest version that can express it.
+    /// Stores the job of a sample of no batch in the oldest version that can express it.
     fn from(job: AsyncSampleJob) -> Self {
         match job.conditions {
             ref conditions if conditions.synthesizable.is_some() => Self::V3(job),

@@ -4,7 +4,10 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::sample::{ListObject, SampleStatus};
+use crate::{
+    SampleConditions,
+    sample::{ListObject, SampleStatus},
+};
 
 /// Maximum number of molecules of one sample batch.
 pub const MAX_SAMPLE_BATCH: u32 = 100_000;
@@ -13,8 +16,7 @@ pub const MAX_SAMPLE_BATCH: u32 = 100_000;
 pub const CHUNK_SIZE: u32 = 500;
 
 /// Body of `POST /generator/v1/sample-batches`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct SampleBatchRequest {
     /// Number of molecules to generate, all different.
     #[schema(minimum = 1, maximum = 100_000, example = 2_000)]
@@ -22,6 +24,13 @@ pub struct SampleBatchRequest {
     /// Model to use. When omitted, the same default as for a sample.
     #[schema(pattern = r"^\w+$", nullable)]
     pub model_id: Option<String>,
+    /// Conditions on the molecules. With a seed, the chunks are made one after the other.
+    #[serde(flatten)]
+    pub conditions: SampleConditions,
+    /// An addition to the contract: true adds `details` of each molecule to the chunks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schema(default = false)]
+    pub details: bool,
 }
 
 /// Molecules that were requested together, in chunks that are samples.

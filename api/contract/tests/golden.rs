@@ -84,6 +84,7 @@ fn stored_sample_jobs_with_conditions_keep_their_shape() {
     let order = AsyncSampleJob { sample_id, model_id, size: 10, conditions: conditions(), details: true };
 
     assert_golden(include_str!("golden/sample_job_v2.json"), &StoredSampleJob::from(job));
+    assert_golden(include_str!("golden/order_job_v4.json"), &StoredAsyncSampleJob::of_chunk(order.clone()));
     assert_golden(include_str!("golden/order_job_v2.json"), &StoredAsyncSampleJob::from(order));
 }
 
@@ -278,7 +279,8 @@ fn a_stored_asynchronous_sample_job_keeps_its_shape() {
         details: false,
     };
 
-    assert_golden(include_str!("golden/order_job_v1.json"), &StoredAsyncSampleJob::from(job));
+    assert_golden(include_str!("golden/order_job_v1.json"), &StoredAsyncSampleJob::from(job.clone()));
+    assert_golden(include_str!("golden/order_job_v1.json"), &StoredAsyncSampleJob::of_chunk(job));
 }
 
 #[test]

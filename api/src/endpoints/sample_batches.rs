@@ -6,16 +6,17 @@
 
 pub(super) mod table;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     Json,
     extract::{Path, Request, State, rejection::PathRejection},
     http::Uri,
+    response::{IntoResponse, Response},
 };
 use contract::{
     CHUNK_SIZE, Deleted, Listed, MAX_SAMPLE_BATCH, QuotaKind, Sample, SampleBatch, SampleBatchObject,
-    SampleBatchRequest, SampleId, SampleStatus, scope,
+    SampleBatchRequest, SampleId, SampleRequest, SampleStatus, scope,
 };
 use http_errors::{ApiError, MAX_BODY};
 use sqlx::{PgConnection, PgPool};
@@ -26,15 +27,17 @@ use super::{
     paging::{ListStyle, PageRequest, sampling},
     samples::{
         async_samples::{self, NewChunk},
-        ordered, parse_molecules, table as sample_table,
+        conditions::{check_excluded, reserve_searches},
+        ordered, parse_up_to, table as sample_table,
     },
 };
 use crate::{
     access::Caller,
     examples::example,
-    fields::{Faults, Fields},
-    idempotency::{self, Replayed, replayed},
+    fields::Faults,
+    idempotency::{self, IdempotencyKey, replayed},
     jobs::Jobs,
+    limits::RateLimits,
     operation::{FaultExample, Operation},
     quota::{self, CreatedKind},
 };
@@ -46,7 +49,7 @@ const STYLE: ListStyle = sampling(25);
 /// Rules for reading batches and their samples.
 pub const READ: Operation = Operation::short(Some(scope::SAMPLES_READ));
 /// Rules for creating a batch. It does not count against the rate limit of molecules, as batches of plans do not count
-/// against search seconds: both give way to interactive requests.
+/// against search seconds: both give way to interactive requests. Searches for the routes of its molecules do not.
 pub const CREATE: Operation = Operation {
     fault: Some(FaultExample::Above("size", MAX_SAMPLE_BATCH)),
     ..Operation::with_body(Some(scope::SAMPLES_CREATE), QuotaKind::SamplesCreate)
@@ -63,8 +66,9 @@ const NO_BATCH: &str = "No sample batch that the caller can see has this id.";
 #[utoipa::path(
     post, path = "/generator/v1/sample-batches", tag = "samples", operation_id = "create_sample_batch",
     description = "Stores a request for up to 100,000 molecules, all different. They are made in chunks, after \
-        all interactive and asynchronous samples. Accounts share the samplers fairly. The operator limits \
-        the waiting molecules of an account (`WAITING_MOLECULES`). An extension.",
+        all interactive and asynchronous samples. Accounts share the samplers fairly. Conditions are those of a sample. \
+        If a chunk has too few molecules that satisfy them, it fails, and so do the chunks that are not made yet. \
+        The operator limits the waiting molecules of an account (`WAITING_MOLECULES`). An extension.",
     summary = "Create a sample batch",
     params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = idempotency::DESCRIPTION)),
     request_body(content = SampleBatchRequest),
@@ -76,38 +80,62 @@ const NO_BATCH: &str = "No sample batch that the caller can see has this id.";
 pub async fn create(
     State(pool): State<PgPool>,
     State(jobs): State<Jobs>,
+    State(limits): State<Arc<RateLimits>>,
     caller: Caller,
     request: Request,
-) -> Result<(Replayed, Json<SampleBatch>), ApiError> {
+) -> Result<Response, ApiError> {
     let (wanted, key) = caller.creation(MAX_BODY, request, parse_create).await?;
 
     let _permit = jobs.permit()?;
     if let Some(id) = idempotency::created(&pool, &caller.account_id, key.as_ref()).await? {
-        return Ok((replayed(), Json(batch(visible(&pool, &caller, &id).await?))));
+        return Ok((replayed(), Json(batch(visible(&pool, &caller, &id).await?))).into_response());
     }
+    check_excluded(&pool, &caller, &wanted.conditions).await?;
+    let searching = reserve_searches(&limits, &jobs, &caller, (&wanted.conditions, wanted.size)).await;
+    let searching = match searching {
+        Ok(reserved) => reserved,
+        Err(refusal) => return Ok(refusal),
+    };
+    match store(&pool, &jobs, &caller, (&wanted, key.as_ref())).await {
+        Ok(id) => Ok(Json(batch(visible(&pool, &caller, &id).await?)).into_response()),
+        Err(error) => {
+            if let Some(searching) = searching {
+                searching.settle(0).await;
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Stores a batch with its chunks and returns its id.
+async fn store(
+    pool: &PgPool,
+    jobs: &Jobs,
+    caller: &Caller,
+    (wanted, key): (&SampleBatchRequest, Option<&IdempotencyKey>),
+) -> Result<String, ApiError> {
     let model_id = jobs.model_of_async_sample(wanted.model_id.clone()).await?;
     let id = new_id("sbt");
-    let chunks = chunks(wanted.size);
+    let chunks = chunks(wanted.size, wanted.conditions.seed);
     let new = NewSampleBatch {
         id: &id,
         account_id: &caller.account_id,
         model_id: wanted.model_id.as_deref(),
         size: wanted.size,
         chunk_count: chunks.len(),
+        conditions: &wanted.conditions,
+        details: wanted.details,
     };
     let mut transaction = pool.begin().await?;
     table::insert(&mut transaction, &new).await?;
     async_samples::insert_of_batch(&mut transaction, (&caller.account_id, &id, &model_id), &chunks).await?;
-    quota::commit(transaction, (&caller, jobs.quota()), key.as_ref(), (CreatedKind::Molecules, &id)).await?;
-    Ok((None, Json(batch(visible(&pool, &caller, &id).await?))))
+    quota::commit(transaction, (caller, jobs.quota()), key, (CreatedKind::Molecules, &id)).await?;
+    Ok(id)
 }
 
 pub(crate) fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleBatchRequest> {
-    let mut body = Fields::body(body, faults)?;
-    let molecules = parse_molecules(&mut body, MAX_SAMPLE_BATCH);
-    body.finish();
-    let (size, model_id) = molecules?;
-    Some(SampleBatchRequest { size, model_id })
+    let SampleRequest { size, model_id, conditions, details } = parse_up_to(MAX_SAMPLE_BATCH, body, faults)?;
+    Some(SampleBatchRequest { size, model_id, conditions, details })
 }
 
 /// Returns sample batches, the newest first.
@@ -251,15 +279,24 @@ pub(crate) async fn delete_older(
     Ok(async_samples.max(table::delete_empty(connection, max_age).await?))
 }
 
-/// Divides a number of molecules into chunks.
-fn chunks(size: u32) -> Vec<NewChunk> {
+/// Divides a number of molecules into chunks. Their seeds follow from that of the batch, if it has one.
+fn chunks(size: u32, seed: Option<u64>) -> Vec<NewChunk> {
     let sizes = (0..size).step_by(CHUNK_SIZE as usize).map(|made| (size - made).min(CHUNK_SIZE));
-    let chunk = |size: u32| NewChunk {
+    let chunk = |(place, size): (u64, u32)| NewChunk {
         id: SampleId::generate().to_string(),
         size: i32::try_from(size).unwrap_or(i32::MAX),
-        seed: rand::random(),
+        seed: seed.map_or_else(rand::random, |seed| chunk_seed(seed, place)).cast_signed(),
     };
-    sizes.map(chunk).collect()
+    (0..).zip(sizes).map(chunk).collect()
+}
+
+/// Returns the seed of the chunk at `place`: that number of the sequence of SplitMix64 (Steele et al., 2014) that
+/// begins at the batch's `seed`. So batches with neighbouring seeds have no chunk in common.
+fn chunk_seed(seed: u64, place: u64) -> u64 {
+    let mut mixed = seed.wrapping_add((place + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
 }
 
 fn batch(row: SampleBatchRow) -> SampleBatch {
@@ -286,16 +323,30 @@ fn batch(row: SampleBatchRow) -> SampleBatch {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
     fn a_batch_is_made_in_chunks_that_add_up_to_it() {
-        let sizes = |size| chunks(size).iter().map(|chunk| chunk.size).collect::<Vec<_>>();
+        let sizes = |size| chunks(size, None).iter().map(|chunk| chunk.size).collect::<Vec<_>>();
 
         assert_eq!(sizes(1), [1]);
         assert_eq!(sizes(500), [500]);
         assert_eq!(sizes(1_001), [500, 500, 1]);
         assert_eq!(sizes(MAX_SAMPLE_BATCH), [500; 200]);
+    }
+
+    #[test]
+    fn a_seed_decides_the_seeds_of_all_chunks() {
+        let seeds = |seed| chunks(2_000, seed).iter().map(|chunk| chunk.seed).collect::<Vec<_>>();
+
+        // The first number of the published sequence from 0.
+        assert_eq!(seeds(Some(0))[0], 0xE220_A839_7B1D_CDAF_u64.cast_signed());
+        assert_eq!(seeds(Some(1)), seeds(Some(1)));
+        let all: HashSet<_> = (0..3).flat_map(|seed| seeds(Some(seed))).collect();
+        assert_eq!(all.len(), 12);
+        assert_ne!(seeds(None), seeds(None));
     }
 
     #[test]

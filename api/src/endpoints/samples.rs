@@ -4,7 +4,7 @@
 //! that is stored with its job, and it has its id from the beginning. Lists show it once it is completed.
 
 pub(crate) mod async_samples;
-mod conditions;
+pub(super) mod conditions;
 pub(super) mod table;
 
 use std::{collections::HashSet, sync::Arc, time::Instant};
@@ -26,7 +26,6 @@ use sqlx::PgPool;
 
 use super::{
     MAX_ID, PathId, answer_fault,
-    metered_search::whole_seconds,
     ownership::{Detail, find, must_own, owned, visible},
     paging::{ListStyle, PageRequest, sampling},
     problem_text,
@@ -160,17 +159,10 @@ pub async fn create(
         return Ok((replayed(), with_location(&sample, answer)).into_response());
     }
     conditions::check_excluded(&pool, &caller, &sample_request.conditions).await?;
-    let searching = match &sample_request.conditions.synthesizable {
-        None => None,
-        // As much as a bulk query of synthesizability of so many molecules costs at most.
-        Some(route_limits) => {
-            let most = (route_limits.max_seconds_each * f64::from(size)).min(jobs.longest_search());
-            let (account_id, quotas) = (&caller.account_id, &caller.quotas);
-            match limits.reserve(QuotaKind::SearchSeconds, account_id, quotas, whole_seconds(most)).await {
-                Ok(reserved) => Some(reserved),
-                Err(refusal) => return Ok(refusal),
-            }
-        }
+    let wanted = (&sample_request.conditions, size);
+    let searching = match conditions::reserve_searches(&limits, &jobs, &caller, wanted).await {
+        Ok(reserved) => reserved,
+        Err(refusal) => return Ok(refusal),
     };
     let sample = match wait_preference {
         WaitPreference::UntilDone => {
@@ -306,20 +298,19 @@ fn with_location(sample: &Sample, mut answer: Response) -> Response {
 }
 
 pub(crate) fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleRequest> {
+    parse_up_to(MAX_SAMPLE_SIZE, body, faults)
+}
+
+/// Parses a request for up to `most` molecules.
+pub(super) fn parse_up_to(most: u32, body: &[u8], faults: &mut Faults) -> Option<SampleRequest> {
     let mut body = Fields::body(body, faults)?;
-    let molecules = parse_molecules(&mut body, MAX_SAMPLE_SIZE);
+    let size = body.required("size", integer(1, Some(most.into())));
+    let model_id = body.optional("model_id", None, nullable(word(0, Some(MAX_ID))));
     let conditions = conditions::read(&mut body);
     let details = body.optional("details", false, boolean);
     body.finish();
-    let (size, model_id) = molecules?;
-    Some(SampleRequest { size, model_id, conditions: conditions?, details: details? })
-}
-
-/// Parses the number of molecules, up to `most`, and the model.
-pub(super) fn parse_molecules(body: &mut Fields<'_, '_>, most: u32) -> Option<(u32, Option<String>)> {
-    let size = body.required("size", integer(1, Some(most.into())));
-    let model_id = body.optional("model_id", None, nullable(word(0, Some(MAX_ID))));
-    Some((size?.try_into().ok()?, model_id?))
+    let size = size?.try_into().ok()?;
+    Some(SampleRequest { size, model_id: model_id?, conditions: conditions?, details: details? })
 }
 
 /// Returns a sample with all its structures.

@@ -1,4 +1,4 @@
-//! Schema of a sample request.
+//! Schemas of the requests for samples and for sample batches.
 
 use chem::{AlertSet, Property};
 use serde_json::{Value, json};
@@ -7,7 +7,10 @@ use utoipa::openapi::{
     schema::{AdditionalProperties, ArrayItems},
 };
 
-/// Joins the conditions with the other fields of a sample request, and lists the names of properties and alerts.
+/// Requests with conditions.
+const REQUESTS: [&str; 2] = ["SampleRequest", "SampleBatchRequest"];
+
+/// Joins the conditions with the other fields of each request, and lists the names of properties and alerts.
 /// Flattening makes two schemas that both must hold, and each would reject the fields of the other.
 pub(super) fn complete(document: &mut Document) {
     let Some(components) = document.components.as_mut() else { return };
@@ -15,16 +18,18 @@ pub(super) fn complete(document: &mut Document) {
         return;
     };
     complete_items(&mut conditions);
-    let Some(RefOr::T(Schema::AllOf(parts))) = components.schemas.get("SampleRequest") else { return };
-    let own = parts.items.iter().find_map(|part| match part {
-        RefOr::T(Schema::Object(own)) => Some(own.clone()),
-        _ => None,
-    });
-    let mut request = own.expect("openapi: a sample request has fields of its own");
-    request.description.clone_from(&parts.description);
-    request.properties.extend(conditions.properties);
-    request.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
-    components.schemas.insert("SampleRequest".to_owned(), RefOr::T(request.into()));
+    for name in REQUESTS {
+        let Some(RefOr::T(Schema::AllOf(parts))) = components.schemas.get(name) else { continue };
+        let own = parts.items.iter().find_map(|part| match part {
+            RefOr::T(Schema::Object(own)) => Some(own.clone()),
+            _ => None,
+        });
+        let mut request = own.expect("openapi: a request has fields of its own");
+        request.description.clone_from(&parts.description);
+        request.properties.extend(conditions.properties.clone());
+        request.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
+        components.schemas.insert(name.to_owned(), RefOr::T(request.into()));
+    }
 }
 
 /// Lists the properties that may have a range and the sets of alerts, and bounds the ids of samples.

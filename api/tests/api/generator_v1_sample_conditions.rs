@@ -1,4 +1,5 @@
-//! Conditions of sample requests: every fault at its place, references to other samples, and what reaches a worker.
+//! Conditions of samples and of sample batches: every fault at its place, references to other samples, and what
+//! reaches a worker.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -6,12 +7,18 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Service, add_account, answer, sample_id};
 
 const SAMPLES: &str = "/generator/v1/samples";
+const BATCHES: &str = "/generator/v1/sample-batches";
 
-/// Posts a request for one molecule with these further members.
+/// Posts a request for a sample of one molecule with these further members.
 async fn post(service: &Service, members: &Value) -> Answer {
+    post_to(SAMPLES, service, members).await
+}
+
+/// Posts a request for one molecule with these further members, or with another size.
+async fn post_to(path: &str, service: &Service, members: &Value) -> Answer {
     let mut body = json!({ "size": 1 });
     body.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
-    service.post(SAMPLES, &body.to_string()).await
+    service.post(path, &body.to_string()).await
 }
 
 #[tokio::test]
@@ -136,11 +143,13 @@ async fn every_fault_of_a_condition_is_named_at_its_place() {
         ),
     ];
     for (members, faults) in cases {
-        let answer = post(&service, &members).await;
+        for path in [SAMPLES, BATCHES] {
+            let answer = post_to(path, &service, &members).await;
 
-        let expected: Vec<_> =
-            faults.iter().map(|(loc, kind)| ((*loc).to_owned(), (*kind).to_owned())).collect();
-        assert_eq!((answer.status, answer.faults()), (422, expected), "{members}");
+            let expected: Vec<_> =
+                faults.iter().map(|(loc, kind)| ((*loc).to_owned(), (*kind).to_owned())).collect();
+            assert_eq!((answer.status, answer.faults()), (422, expected), "{path}: {members}");
+        }
     }
 }
 
@@ -259,10 +268,15 @@ async fn too_many_excluded_molecules_are_refused() {
 
     let refused = post(&service, &json!({ "exclude": ids })).await;
     let taken = post(&service, &json!({ "exclude": ids[..10] })).await;
+    let refused_batch = post_to(BATCHES, &service, &json!({ "exclude": ids })).await;
+    let taken_batch = post_to(BATCHES, &service, &json!({ "exclude": ids[..10] })).await;
+    let unknown_batch = post_to(BATCHES, &service, &json!({ "exclude": ["sbt_none"] })).await;
 
     assert_eq!((refused.status, refused.faults()), (422, vec![("body.exclude".into(), "too_long".into())]));
+    assert_eq!((refused_batch.status, refused_batch.faults()), (422, refused.faults()));
     // Nobody is there to draw.
-    assert_eq!(taken.status, 503);
+    assert_eq!((taken.status, taken_batch.status), (503, 200));
+    assert_eq!((unknown_batch.status, unknown_batch.text.as_str()), (400, "null"));
 }
 
 #[tokio::test]
@@ -297,13 +311,78 @@ async fn a_stored_job_has_the_conditions_as_they_were_given_and_nothing_new_with
     assert_eq!(seed, 5);
 }
 
+/// Returns the rows of the sample batches, the oldest first, without what differs each time.
+async fn batch_rows(service: &Service) -> Vec<Value> {
+    sqlx::query_scalar(
+        "select jsonb_build_object(
+            'conditions', conditions, 'details', details, 'in_order', in_order, 'is_begun', is_begun, 'size', size
+        ) from sample_batches order by number",
+    )
+    .fetch_all(&service.pool)
+    .await
+    .unwrap()
+}
+
 #[tokio::test]
-async fn a_sample_batch_takes_no_conditions() {
+async fn a_batch_is_stored_with_its_conditions_and_has_nothing_new_without_any() {
     let service = Service::start_without_workers(&[]).await;
+    let conditions = json!({ "properties": { "mw": { "lte": 300.0 } }, "exclude": [], "scaffold": null });
+    let mut asked = conditions.clone();
+    asked["size"] = json!(600);
 
-    let answer =
-        service.post("/generator/v1/sample-batches", r#"{"size": 1, "seed": 1, "details": true}"#).await;
+    let plain = post_to(BATCHES, &service, &json!({ "size": 600, "alerts": [], "details": false })).await;
+    let made = post_to(BATCHES, &service, &asked).await;
+    let detailed = post_to(BATCHES, &service, &json!({ "details": true })).await;
+    let seeded = post_to(BATCHES, &service, &json!({ "seed": 5 })).await;
 
-    let refused = |name: &str| (format!("body.{name}"), "extra_forbidden".to_owned());
-    assert_eq!((answer.status, answer.faults()), (422, vec![refused("seed"), refused("details")]));
+    let names = |answer: &Answer| answer.json().as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    for answer in [&plain, &made, &detailed, &seeded] {
+        assert_eq!((answer.status, names(answer)), (200, names(&plain)), "{answer:?}");
+    }
+    let row = |conditions: Value, details: bool, in_order: bool, is_begun: Value, size: u32| {
+        json!({
+            "conditions": conditions, "details": details, "in_order": in_order, "is_begun": is_begun, "size": size,
+        })
+    };
+    // To samplers of the previous release, a batch with conditions is begun.
+    let rows = [
+        row(Value::Null, false, false, json!(false), 600),
+        row(json!({ "properties": { "mw": { "lte": 300.0 } } }), false, false, Value::Null, 600),
+        row(json!({}), true, false, Value::Null, 1),
+        row(json!({ "seed": 5 }), false, true, Value::Null, 1),
+    ];
+    assert_eq!(batch_rows(&service).await, rows);
+}
+
+#[tokio::test]
+async fn batches_with_the_same_seed_have_chunks_with_the_same_seeds() {
+    let service = Service::start_without_workers(&[]).await;
+    for seed in [5, 5, 6] {
+        assert_eq!(post_to(BATCHES, &service, &json!({ "size": 1_100, "seed": seed })).await.status, 200);
+    }
+
+    let seeds: Vec<Vec<i64>> = sqlx::query_scalar(
+        "select array_agg(seed order by place) from sample_orders join sample_batches on batch_id = sample_batches.id
+        group by number order by number",
+    )
+    .fetch_all(&service.pool)
+    .await
+    .unwrap();
+
+    assert_eq!((seeds[0].len(), &seeds[0]), (3, &seeds[1]));
+    assert!(!seeds[2].iter().any(|seed| seeds[0].contains(seed)), "{seeds:?}");
+}
+
+#[tokio::test]
+async fn makeable_molecules_of_a_batch_cost_search_seconds_if_it_is_stored() {
+    let settings = [("RATE_SEARCH_SECONDS_PER_MINUTE", "2"), ("WAITING_MOLECULES", "2")];
+    let service = Service::start_without_workers(&settings).await;
+    let mut statuses = Vec::new();
+    for size in [3, 3, 3, 1, 1, 1] {
+        let asked = json!({ "size": size, "synthesizable": { "max_seconds_each": 0.3 } });
+        statuses.push(post_to(BATCHES, &service, &asked).await.status);
+    }
+
+    assert_eq!(statuses, [409, 409, 409, 200, 200, 429]);
+    assert_eq!(batch_rows(&service).await.len(), 2);
 }

@@ -463,8 +463,9 @@ impl Handler<StoredAsyncSampleJob> for MockAsyncSampler {
     async fn handle(
         &self,
         context: JobContext<StoredAsyncSampleJob>,
-        (StoredAsyncSampleJob::V1(job) | StoredAsyncSampleJob::V2(job) | StoredAsyncSampleJob::V3(job)): StoredAsyncSampleJob,
+        job: StoredAsyncSampleJob,
     ) -> Result<(), HandlerError> {
+        let job = job.into_job();
         if job.model_id == "slow_model" {
             while !context.cancelled.load(Ordering::Acquire) {
                 tokio::time::sleep(Duration::from_millis(20)).await;

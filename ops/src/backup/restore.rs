@@ -60,7 +60,7 @@ update batches set is_begun = false
 update plans set status = 'cancelled', problem = '{"problem": "cancelled_by_operator"}', updated_at = now()
     where status = 'pending' and batch_id is null;
 update sample_orders set job_id = null where status = 'pending' and batch_id is not null;
-update sample_batches set is_begun = false
+update sample_batches set is_begun = case when conditions is null then false end
     where exists (select from sample_orders where batch_id = sample_batches.id and status = 'pending' and job_id is null);
 update sample_orders set status = 'failed', problem = '{"problem": "cancelled_by_operator"}'
     where status = 'pending' and batch_id is null;

@@ -4,7 +4,8 @@
 //! Drawing stops immediately when an interactive sample arrives, and resumes later with all molecules drawn so far.
 //! Molecules are drawn in parts. The part size is halved after each interruption, since fewer strings finish sooner;
 //! so even short gaps between interactive samples are used. A chunk of a batch claims its molecules in the
-//! transaction that stores it, and draws further ones in place of those that another chunk has.
+//! transaction that stores it, and draws further ones in place of those that another chunk has. If too few molecules
+//! satisfy its conditions, the other chunks of the batch do not try.
 
 use std::{
     sync::Arc,
@@ -31,13 +32,14 @@ use crate::{
     samples::{self, CompletedSample},
 };
 
-/// Extra molecules drawn beyond the missing number when some of the drawn ones were not new.
+/// Least number of molecules drawn beyond the missing ones when some of the drawn ones were not new.
 const SPARE_MOLECULES: usize = 50;
 
 /// Molecules of the largest and of the smallest part.
 const PARTS: (usize, usize) = (BLOCK_SIZE, 8);
 
-/// Maximum time of drawing under conditions, without interruptions; of makeable molecules, with checking their routes.
+/// Maximum time of drawing under conditions, without interruptions; of makeable molecules, with interruptions and
+/// with checking their routes.
 const MAX_CONDITIONED_TIME: Duration = Duration::from_secs(3600);
 
 /// Time for which a sample of makeable molecules waits while no searcher runs. Searchers restart in less.
@@ -63,14 +65,18 @@ impl Handler<StoredAsyncSampleJob> for AsyncSampleHandler {
     async fn handle(
         &self,
         context: JobContext<StoredAsyncSampleJob>,
-        (StoredAsyncSampleJob::V1(job) | StoredAsyncSampleJob::V2(job) | StoredAsyncSampleJob::V3(job)): StoredAsyncSampleJob,
+        job: StoredAsyncSampleJob,
     ) -> Result<(), HandlerError> {
+        let job = job.into_job();
         let id = job.sample_id.to_string();
         let Some(wanted) =
             database::within(DATABASE_TIMEOUT, async_samples::read_parameters(&self.pool, &id)).await?
         else {
             return store(&self.pool, &context, &Err(JobFailure::Cancelled)).await;
         };
+        if let Some(failure) = wanted.too_narrow {
+            return store(&self.pool, &context, &Err(failure)).await;
+        }
         let Some(model) = self.registry.models().choose(Some(&job.model_id)).cloned() else {
             let problem = JobFailure::UnknownModel { model_id: job.model_id };
             return store(&self.pool, &context, &Err(problem)).await;
@@ -100,56 +106,37 @@ impl AsyncSampleRun<'_> {
     /// Draws until there are enough new molecules, and stores them.
     async fn make(&self) -> Result<ComputationOutcome<()>, HandlerError> {
         let limits = self.job.conditions.synthesizable.as_ref();
-        let mut makeable = MakeableMolecules::default();
+        let mut makeable = limits.map(|_| MakeableMolecules::default());
         let latest = Instant::now() + MAX_CONDITIONED_TIME;
-        let first = if limits.is_some() { makeable.next_aim(self.size()) } else { self.size() };
-        let mut draft = PartialSample::new(first, self.wanted.seed);
+        let mut time_left = MAX_CONDITIONED_TIME;
+        let mut draft = PartialSample::new(next_draft(makeable.as_ref(), self.size()), self.wanted.seed);
         let mut last = None;
         loop {
-            let drawn = match self.draw(draft).await? {
+            let mut is_last;
+            (draft, is_last) = match self.draw(draft, &mut time_left).await? {
                 ComputationOutcome::Done(drawn) => drawn,
                 ComputationOutcome::Refused(problem) => return Ok(ComputationOutcome::Refused(problem)),
                 ComputationOutcome::Cancelled => return Ok(ComputationOutcome::Cancelled),
             };
-            if let Some(limits) = limits {
-                let checked =
-                    makeable.check(drawn.draft.molecules(), &self.route_check(limits, latest)).await?;
-                let is_late = match checked {
-                    ComputationOutcome::Done(()) => false,
-                    ComputationOutcome::Refused(JobFailure::DeadlinePassed) => true,
+            if let (Some(limits), Some(makeable)) = (limits, &mut makeable) {
+                match makeable.check(draft.molecules(), &self.route_check(limits, latest)).await? {
+                    ComputationOutcome::Done(()) => {}
+                    ComputationOutcome::Refused(JobFailure::DeadlinePassed) => is_last = true,
                     ended => return Ok(ended),
-                };
-                if makeable.smiles().len() < self.size() {
-                    if drawn.is_last || is_late {
-                        let others = self.conditions.refusals(drawn.draft.refused());
-                        return Ok(ComputationOutcome::Refused(makeable.too_few(self.job.size, others)));
-                    }
-                    draft = drawn.draft;
-                    draft.grow(makeable.next_aim(self.size()));
-                    continue;
                 }
             }
-            let molecules = if limits.is_some() { makeable.smiles() } else { drawn.draft.molecules() };
-            if molecules.len() < self.size() {
-                return Ok(ComputationOutcome::Refused(self.unreachable(molecules.len(), &drawn.refused)));
-            }
-            let details = self.details(molecules).await?;
-            let details = match limits {
-                Some(_) => details.map(|details| makeable.complete(details)),
-                None => details,
-            };
-            match database::within(DATABASE_TIMEOUT, self.store(molecules, details)).await? {
+            let candidates = makeable.as_ref().map_or(draft.molecules(), MakeableMolecules::smiles);
+            let new = match self.store_new(candidates, makeable.as_ref()).await? {
                 StoreOutcome::Ended => return Ok(ComputationOutcome::Done(())),
-                // Not on the first failure: another chunk may have claimed some at the same moment, and released
-                // others.
-                StoreOutcome::NotAll(new) if drawn.is_last && last == Some(new) => {
-                    return Ok(ComputationOutcome::Refused(self.unreachable(new, &drawn.refused)));
-                }
-                StoreOutcome::NotAll(new) => {
-                    (draft, last) = (drawn.draft, Some(new));
-                    draft.grow(draft.molecules().len() + self.size() - new + SPARE_MOLECULES);
-                }
+                StoreOutcome::NotAll(new) => new,
+            };
+            // Not on the first failure: another chunk may have claimed some at the same moment, and released others.
+            if is_last && (candidates.len() < self.size() || last == Some(new)) {
+                return Ok(ComputationOutcome::Refused(self.too_few(new, &draft, makeable.as_ref())));
             }
+            last = Some(new);
+            let aim = next_aim(self.size(), candidates.len(), new);
+            draft.grow(next_draft(makeable.as_ref(), aim));
         }
     }
 
@@ -165,15 +152,15 @@ impl AsyncSampleRun<'_> {
         }
     }
 
-    /// Draws all that `draft` lacks, or all that the model has, while the process runs no interactive sample. Under
-    /// conditions, it gives up after some time of drawing.
+    /// Draws all that `draft` lacks, while the process runs no interactive sample. Under conditions, `time_left` bounds
+    /// the time of drawing, which is taken from it. Returns true with the draft if it can get no more molecules.
     async fn draw(
         &self,
         mut draft: PartialSample,
-    ) -> Result<ComputationOutcome<DrawnMolecules>, HandlerError> {
+        time_left: &mut Duration,
+    ) -> Result<ComputationOutcome<(PartialSample, bool)>, HandlerError> {
         let (largest, least) = PARTS;
         let (mut part, mut is_interrupted) = (largest, false);
-        let mut time_left = MAX_CONDITIONED_TIME;
         while draft.molecules().len() < draft.size() {
             tokio::select! {
                 biased;
@@ -182,18 +169,16 @@ impl AsyncSampleRun<'_> {
             }
             let begun = Instant::now();
             let ended;
-            (draft, ended) = self.draw_part(draft, part, begun + time_left).await?;
+            (draft, ended) = self.draw_part(draft, part, begun + *time_left).await?;
             if self.conditions.are_narrow() {
-                time_left = time_left.saturating_sub(begun.elapsed());
+                *time_left = time_left.saturating_sub(begun.elapsed());
             }
             is_interrupted = ended.is_err();
             match ended {
                 Ok(()) => part = (2 * part).min(largest),
                 Err(SampleError::Interrupted { .. }) if !time_left.is_zero() => part = (part / 2).max(least),
-                Err(
-                    SampleError::Interrupted { refused, .. } | SampleError::SizeUnreachable { refused, .. },
-                ) => {
-                    return Ok(ComputationOutcome::Done(DrawnMolecules { draft, is_last: true, refused }));
+                Err(SampleError::Interrupted { .. } | SampleError::SizeUnreachable { .. }) => {
+                    return Ok(ComputationOutcome::Done((draft, true)));
                 }
                 Err(SampleError::Unwritable { .. }) => {
                     return Ok(ComputationOutcome::Refused(self.conditions.unwritable()));
@@ -201,7 +186,7 @@ impl AsyncSampleRun<'_> {
                 Err(fault) => return Err(fault.into()),
             }
         }
-        Ok(ComputationOutcome::Done(DrawnMolecules { draft, is_last: false, refused: Vec::new() }))
+        Ok(ComputationOutcome::Done((draft, false)))
     }
 
     /// Resolves when no interactive sample runs.
@@ -246,11 +231,32 @@ impl AsyncSampleRun<'_> {
         Ok(drawn?)
     }
 
-    /// Stores a sample of the first of `candidates`; for a batch, of those that no other chunk has. The terminal
-    /// states of the asynchronous sample and of its job are stored in the same transaction.
-    async fn store(
+    /// Stores a sample of the first of `candidates`; for a batch, of those that no other chunk has.
+    async fn store_new(
         &self,
         candidates: &[String],
+        makeable: Option<&MakeableMolecules>,
+    ) -> Result<StoreOutcome, HandlerError> {
+        let molecules = match self.wanted.batch {
+            _ if candidates.len() < self.size() => return Ok(StoreOutcome::NotAll(candidates.len())),
+            None => candidates[..self.size()].to_vec(),
+            Some(batch) => {
+                let unclaimed = async_samples::unclaimed(&self.handler.pool, batch, candidates, self.size());
+                database::within(DATABASE_TIMEOUT, unclaimed).await?
+            }
+        };
+        if molecules.len() < self.size() {
+            return Ok(StoreOutcome::NotAll(molecules.len()));
+        }
+        let (molecules, details) = self.details(molecules, makeable).await?;
+        database::within(DATABASE_TIMEOUT, self.store(molecules, details)).await
+    }
+
+    /// Stores a sample of these molecules, unless another chunk of the batch has one of them. The terminal states of
+    /// the asynchronous sample and of its job are stored in the same transaction.
+    async fn store(
+        &self,
+        molecules: Vec<String>,
         details: Option<MoleculeDetails>,
     ) -> Result<StoreOutcome, HandlerError> {
         let id = self.job.sample_id.to_string();
@@ -260,13 +266,12 @@ impl AsyncSampleRun<'_> {
             store(&self.handler.pool, &self.context, &Err(JobFailure::Cancelled)).await?;
             return Ok(StoreOutcome::Ended);
         }
-        let molecules = match self.wanted.batch {
-            Some(batch) => async_samples::claim(&mut transaction, batch, candidates, self.size()).await?,
-            None => candidates[..self.size()].to_vec(),
-        };
-        if molecules.len() < self.size() {
-            transaction.rollback().await?;
-            return Ok(StoreOutcome::NotAll(molecules.len()));
+        if let Some(batch) = self.wanted.batch {
+            let claimed = async_samples::claim(&mut transaction, batch, &molecules).await?;
+            if claimed < molecules.len() {
+                transaction.rollback().await?;
+                return Ok(StoreOutcome::NotAll(claimed));
+            }
         }
         match self.context.finish(&mut transaction, &Ok(())).await? {
             FinishResult::Superseded => transaction.rollback().await?,
@@ -284,14 +289,26 @@ impl AsyncSampleRun<'_> {
         Ok(StoreOutcome::Ended)
     }
 
-    /// Computes the details of the sample, if it has any: then it is no chunk, and has the first of `candidates`.
-    async fn details(&self, candidates: &[String]) -> Result<Option<MoleculeDetails>, HandlerError> {
+    /// Computes the details of the sample's molecules, if it has any; of makeable ones, with their routes.
+    async fn details(
+        &self,
+        molecules: Vec<String>,
+        makeable: Option<&MakeableMolecules>,
+    ) -> Result<(Vec<String>, Option<MoleculeDetails>), HandlerError> {
         if !self.job.details {
-            return Ok(None);
+            return Ok((molecules, None));
         }
-        let (model, smiles) = (Arc::clone(&self.model), candidates[..self.size()].to_vec());
-        let details = compute_in_background(move || details(&model, &smiles)).await??;
-        Ok(Some(details))
+        let model = Arc::clone(&self.model);
+        let computing = move || {
+            let details = details(&model, &molecules);
+            (molecules, details)
+        };
+        let (molecules, details) = compute_in_background(computing).await?;
+        let details = match makeable {
+            Some(makeable) => makeable.complete(&molecules, details?),
+            None => details?,
+        };
+        Ok((molecules, Some(details)))
     }
 
     /// Claims that remain are deleted with their batch.
@@ -322,23 +339,43 @@ impl AsyncSampleRun<'_> {
         usize::try_from(self.job.size).unwrap_or(usize::MAX)
     }
 
-    fn unreachable(&self, reached: usize, refused: &[u64]) -> JobFailure {
+    /// Returns the failure of a sample that has `found` molecules and cannot get more.
+    fn too_few(
+        &self,
+        found: usize,
+        draft: &PartialSample,
+        makeable: Option<&MakeableMolecules>,
+    ) -> JobFailure {
         let wanted = self.job.size;
-        self.conditions.too_narrow(wanted, reached, refused).unwrap_or_else(|| JobFailure::SizeUnreachable {
+        if let Some(makeable) = makeable {
+            return makeable.too_few(wanted, found, self.conditions.refusals(draft.refused()));
+        }
+        let too_narrow = self.conditions.too_narrow(wanted, found, draft.refused());
+        too_narrow.unwrap_or_else(|| JobFailure::SizeUnreachable {
             model_id: self.job.model_id.clone(),
             wanted,
-            reached: u32::try_from(reached).unwrap_or(u32::MAX),
+            reached: u32::try_from(found).unwrap_or(u32::MAX),
         })
     }
 }
 
-/// Molecules drawn so far.
-struct DrawnMolecules {
-    draft: PartialSample,
-    /// Set when the model can give no more.
-    is_last: bool,
-    /// Refused candidates of a draft that is not complete, by check.
-    refused: Vec<u64>,
+/// Returns the number of candidates to have next in all, for a sample of `size`, if `new` of the `candidates` so far
+/// can be used.
+///
+/// It expects the same share of new ones, and at most doubles their number.
+fn next_aim(size: usize, candidates: usize, new: usize) -> usize {
+    if candidates < size {
+        return size;
+    }
+    let missing = size.saturating_sub(new);
+    let least = missing + SPARE_MOLECULES;
+    candidates + (missing * candidates / new.max(1)).clamp(least, least.max(candidates))
+}
+
+/// Returns the size of the next draft, of which `aim` candidates are to come: all of its molecules, or those that are
+/// makeable.
+fn next_draft(makeable: Option<&MakeableMolecules>, aim: usize) -> usize {
+    makeable.map_or(aim, |makeable| makeable.next_aim(aim))
 }
 
 /// Outcome of storing a sample.

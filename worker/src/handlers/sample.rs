@@ -279,7 +279,8 @@ impl SampleRun<'_> {
             }
             if is_last || is_late {
                 let others = conditions.refusals(draft.refused());
-                return Ok(ComputationOutcome::Refused(found.too_few(self.job.size, others)));
+                let failure = found.too_few(self.job.size, found.smiles().len(), others);
+                return Ok(ComputationOutcome::Refused(failure));
             }
         }
     }
@@ -348,7 +349,7 @@ impl SampleRun<'_> {
             (sample, details)
         })
         .await?;
-        let details = Some(found.complete(details?));
+        let details = Some(found.complete(&sample.smiles, details?));
         Ok(ComputationOutcome::Done(CompletedSample { details, ..sample }))
     }
 

@@ -6,14 +6,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::{MACHINE, TestDatabase, models, write_pack};
-use contract::{SampleId, StoredAsyncSampleJob};
+use chem::{Molecule, Property};
+use contract::{JobFailure, SampleConditions, SampleId, StoredAsyncSampleJob};
 use generator::SampleBudget;
 use queue::{WorkerConfig, run_worker};
+use serde_json::Value;
 use sqlx::PgPool;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use worker::{AsyncSampleHandler, ModelRegistry, RouteChecker, RunningJobs, feed_orders};
+
+use crate::{
+    sample_conditions::range,
+    support::{MACHINE, TestDatabase, models, write_pack},
+};
 
 /// A sampler that runs up to `slots` asynchronous samples at a time. Dropping it simulates a crash.
 struct Sampler {
@@ -69,6 +75,30 @@ async fn batch(pool: &PgPool, model_id: &str, sizes: &[i32]) {
     .execute(pool)
     .await
     .unwrap();
+    insert_chunks(pool, model_id, sizes).await;
+}
+
+/// Stores a batch as [`batch`] does, with conditions and details.
+pub async fn conditioned_batch(pool: &PgPool, model_id: &str, sizes: &[i32], conditions: &SampleConditions) {
+    sqlx::query(
+        "with account as (
+            insert into accounts (id, email, name, password_hash, scopes) values ('acc_1', 'a', 'a', '', '{}')
+            on conflict do nothing
+        )
+        insert into sample_batches (id, account_id, size, chunk_count, conditions, details, in_order, is_begun)
+        values ('sbt_1', 'acc_1', $1, $2, $3, true, $4, null)",
+    )
+    .bind(sizes.iter().sum::<i32>())
+    .bind(i32::try_from(sizes.len()).unwrap())
+    .bind(sqlx::types::Json(conditions))
+    .bind(conditions.seed.is_some())
+    .execute(pool)
+    .await
+    .unwrap();
+    insert_chunks(pool, model_id, sizes).await;
+}
+
+async fn insert_chunks(pool: &PgPool, model_id: &str, sizes: &[i32]) {
     for (place, size) in (0_i32..).zip(sizes) {
         sqlx::query(
             "insert into sample_orders (id, account_id, batch_id, place, model_id, size, seed)
@@ -85,7 +115,7 @@ async fn batch(pool: &PgPool, model_id: &str, sizes: &[i32]) {
 }
 
 /// Waits until all chunks have ended and returns their states in order.
-async fn ended(pool: &PgPool) -> Vec<String> {
+pub async fn ended(pool: &PgPool) -> Vec<String> {
     for _ in 0..3_000 {
         let statuses: Vec<String> = sqlx::query_scalar("select status from sample_orders order by place")
             .fetch_all(pool)
@@ -101,6 +131,26 @@ async fn ended(pool: &PgPool) -> Vec<String> {
 
 async fn molecules(pool: &PgPool) -> Vec<String> {
     sqlx::query_scalar("select unnest(smiles) from samples").fetch_all(pool).await.unwrap()
+}
+
+/// Returns the molecules and the details of each completed chunk, in order.
+pub async fn chunks(pool: &PgPool) -> Vec<(Vec<String>, Value)> {
+    sqlx::query_as(
+        "select smiles, details from sample_orders join samples using (id) where status = 'completed' order by sample_orders.place",
+    )
+    .fetch_all(pool)
+    .await
+    .unwrap()
+}
+
+/// Returns the failures of the chunks that have failed, in order.
+pub async fn failures(pool: &PgPool) -> Vec<JobFailure> {
+    let failures: Vec<sqlx::types::Json<JobFailure>> =
+        sqlx::query_scalar("select problem from sample_orders where status = 'failed' order by place")
+            .fetch_all(pool)
+            .await
+            .unwrap();
+    failures.into_iter().map(|failure| failure.0).collect()
 }
 
 async fn count(pool: &PgPool, statement: &'static str) -> i64 {
@@ -254,5 +304,92 @@ async fn a_batch_of_a_disabled_account_waits_until_that_is_enabled() {
     assert_eq!(count(&database.pool, begun).await, 0);
     sqlx::raw_sql("update accounts set disabled_at = null").execute(&database.pool).await.unwrap();
     assert_eq!(ended(&database.pool).await, ["completed", "completed"]);
+    drop(sampler);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_chunk_satisfies_the_conditions_of_its_batch_and_has_details_of_its_own_molecules() {
+    let database = TestDatabase::with_schema().await;
+    let conditions = range("heavy_atoms", None, Some(5.0));
+    conditioned_batch(&database.pool, "cheap", &[30; 4], &conditions).await;
+
+    let sampler = Sampler::start(&database.pool, 4);
+
+    assert_eq!(ended(&database.pool).await, ["completed"; 4]);
+    let chunks = chunks(&database.pool).await;
+    let molecules: HashSet<_> = chunks.iter().flat_map(|(smiles, _)| smiles).collect();
+    assert_eq!((chunks.len(), molecules.len()), (4, 120));
+    for (smiles, details) in &chunks {
+        let atoms = |smiles: &String| Property::HeavyAtoms.of(&smiles.parse::<Molecule>().unwrap());
+        let atoms: Vec<_> = smiles.iter().map(atoms).collect();
+        assert!(atoms.iter().all(|atoms| *atoms <= 5.0), "{smiles:?}");
+        assert_eq!(details["properties"]["heavy_atoms"], serde_json::json!(atoms));
+        assert_eq!(details["negative_log_likelihood"].as_array().unwrap().len(), 30);
+    }
+    let jobs = "select count(*) from apalis.jobs where convert_from(job, 'UTF8')::jsonb ->> 'version' <> '4'";
+    assert_eq!(count(&database.pool, jobs).await, 0, "samplers of the previous release run none of them");
+    drop(sampler);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_with_a_seed_is_the_same_whatever_the_number_of_slots() {
+    let conditions = SampleConditions { seed: Some(7), ..range("heavy_atoms", None, Some(5.0)) };
+    let mut made = Vec::new();
+    for slots in [1, 4] {
+        let database = TestDatabase::with_schema().await;
+        conditioned_batch(&database.pool, "cheap", &[25; 6], &conditions).await;
+        let sampler = Sampler::start(&database.pool, slots);
+        assert_eq!(ended(&database.pool).await, ["completed"; 6]);
+        made.push(chunks(&database.pool).await);
+        drop(sampler);
+    }
+
+    assert_eq!(made[0], made[1]);
+    let molecules: HashSet<_> = made[0].iter().flat_map(|(smiles, _)| smiles).collect();
+    assert_eq!(molecules.len(), 150);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_goes_on_beside_one_whose_chunks_are_made_in_order() {
+    let database = TestDatabase::with_schema().await;
+    let conditions = SampleConditions { seed: Some(7), ..SampleConditions::default() };
+    conditioned_batch(&database.pool, "cheap", &[5; 3], &conditions).await;
+    sqlx::raw_sql(
+        "insert into sample_batches (id, account_id, size, chunk_count) values ('sbt_2', 'acc_1', 5, 1);
+        insert into sample_orders (id, account_id, batch_id, place, model_id, size, seed)
+        select 'smp_' || repeat('0', 26), 'acc_1', 'sbt_2', 0, 'cheap', 5, 1",
+    )
+    .execute(&database.pool)
+    .await
+    .unwrap();
+    let sampler = Sampler::start(&database.pool, 2);
+    let waiting = sampler.activity.begin();
+
+    let begun = "select count(*) from sample_orders where job_id is not null";
+    test_support::until("both batches have begun", async || count(&database.pool, begun).await == 2).await;
+    tokio::time::sleep(Duration::from_millis(600)).await;
+
+    assert_eq!(count(&database.pool, begun).await, 2, "the second chunk waits for the first");
+    drop(waiting);
+    assert_eq!(ended(&database.pool).await, ["completed"; 4]);
+    drop(sampler);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_with_conditions_that_too_few_molecules_satisfy_ends() {
+    let database = TestDatabase::with_schema().await;
+    // There are nine: three of one atom and six of two.
+    let conditions = range("heavy_atoms", None, Some(2.0));
+    conditioned_batch(&database.pool, "cheap", &[4, 4, 4, 1], &conditions).await;
+
+    let sampler = Sampler::start(&database.pool, 1);
+
+    assert_eq!(ended(&database.pool).await, ["completed", "completed", "failed", "failed"]);
+    let failures = failures(&database.pool).await;
+    let JobFailure::ConditionsTooNarrow { wanted: 4, found: 1, refused } = &failures[0] else {
+        panic!("{failures:?}")
+    };
+    assert_eq!(refused[0].condition, "properties.heavy_atoms");
+    assert_eq!(failures[1], failures[0], "the last chunk does not try");
     drop(sampler);
 }

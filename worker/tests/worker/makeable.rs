@@ -17,12 +17,13 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use worker::{
     BulkQueryHandler, CatalogueView, DrawConditions, LoadedModel, MakeableLevels, Models, ReadyCounts,
-    SearchHandler, load_planner,
+    SearchHandler, feed_orders, load_planner,
     makeable_reservoir::{self, MakeableMolecule, MakeableRequest, MakeableSource},
     refill_makeable, reservoir,
 };
 
 use crate::{
+    async_sample::{chunks, conditioned_batch, ended, failures},
     sample_conditions::{Sampler, async_sample, job, molecules, range},
     support::{MACHINE, TestDatabase, insert_block, models, offer, raise_version},
 };
@@ -115,6 +116,29 @@ async fn every_molecule_has_a_route_within_the_limits() {
     assert_eq!(routes["plausibility"], json!([1.0, 1.0]));
     let prices = if smiles[0] == "CCN" { json!([45.08, 92.14]) } else { json!([92.14, 45.08]) };
     assert_eq!(routes["usd_per_mol"], prices);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn chunks_of_makeable_molecules_have_the_routes_of_their_own_and_end_when_there_are_no_more() {
+    let database = TestDatabase::with_schema().await;
+    stock(&database).await;
+    let sampler = Sampler::start(&database).await;
+    let _searcher = Searcher::start(&database, &sampler).await;
+    conditioned_batch(&database.pool, "cheap", &[1, 1, 1], &conditions()).await;
+
+    let feeding = tokio::spawn(feed_orders(database.pool.clone()));
+
+    ended(&database.pool).await;
+    feeding.abort();
+    let chunks = chunks(&database.pool).await;
+    let prices: BTreeMap<_, _> =
+        chunks.iter().map(|(smiles, details)| (&*smiles[0], &details["routes"]["usd_per_mol"])).collect();
+    assert_eq!(prices, [("CCN", &json!([45.08])), ("CCO", &json!([92.14]))].into());
+    let failures = failures(&database.pool).await;
+    let [JobFailure::ConditionsTooNarrow { wanted: 1, found: 0, refused }] = &failures[..] else {
+        panic!("{failures:?}")
+    };
+    assert!(refused.iter().any(|refusals| refusals.condition == "synthesizable"), "{refused:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,8 +6,9 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use contract::SampleConditions;
 use queue::retention::BATCH_ROWS;
-use sqlx::{PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool, types::Json};
 
 use crate::endpoints::ownership::{Detail, OwnedRow};
 
@@ -20,6 +21,8 @@ pub struct NewSampleBatch<'a> {
     pub model_id: Option<&'a str>,
     pub size: u32,
     pub chunk_count: usize,
+    pub conditions: &'a SampleConditions,
+    pub details: bool,
 }
 
 /// A sample batch with its progress.
@@ -39,16 +42,22 @@ pub struct SampleBatchRow {
 
 /// Stores the batch, without its chunks.
 pub async fn insert(connection: &mut PgConnection, new: &NewSampleBatch<'_>) -> Result<(), sqlx::Error> {
+    let has_conditions = new.details || !new.conditions.is_empty();
     sqlx::query!(
-        "insert into sample_batches (id, account_id, model_id, size, chunk_count) values ($1, $2, $3, $4, $5)",
+        "insert into sample_batches (id, account_id, model_id, size, chunk_count, conditions, details, in_order, is_begun)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, case when $6::json is null then false end)",
         new.id,
         new.account_id,
         new.model_id,
         i32::try_from(new.size).unwrap_or(i32::MAX),
-        i32::try_from(new.chunk_count).unwrap_or(i32::MAX)
+        i32::try_from(new.chunk_count).unwrap_or(i32::MAX),
+        has_conditions.then_some(Json(new.conditions)) as _,
+        new.details,
+        new.conditions.seed.is_some()
     )
     .execute(connection)
-    .await.map(drop)
+    .await
+    .map(drop)
 }
 
 impl OwnedRow for SampleBatchRow {

@@ -3,13 +3,14 @@
 //! The worker parses the same texts with the same functions of `chem`, so it has nothing to refuse. A request that no
 //! molecule can satisfy is refused here if that is plain to see; for any other, the deadline tells.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
+use axum::response::Response;
 use chem::{AlertSet, Limits, Part, PartError, Property};
 use contract::{
     Country, DEFAULT_MAKEABLE_SECONDS, ErrorItem, MAKEABLE_SECONDS, MAX_EXCLUDED, MAX_EXCLUDED_MOLECULES,
     MAX_LEAD_TIME_DAYS, MAX_LINKED_FRAGMENTS, MAX_ROUTE_STEPS, MAX_SEED, MAX_SIMILAR_TO, MAX_SUBSTRUCTURES,
-    PropertyRange, RouteLimits, SampleConditions, TEMPERATURES,
+    PropertyRange, QuotaKind, RouteLimits, SampleConditions, TEMPERATURES,
 };
 use http_errors::ApiError;
 use sqlx::PgPool;
@@ -19,6 +20,7 @@ use crate::{
     access::Caller,
     endpoints::{
         MAX_ID,
+        metered_search::whole_seconds,
         ownership::{Detail, OwnedRow},
         sample_batches::table::SampleBatchRow,
         treesearch::{
@@ -31,6 +33,8 @@ use crate::{
         FieldFault, Fields, InputValue, between, choice, integer, not_among, nullable, number, positive,
         text, word,
     },
+    jobs::Jobs,
+    limits::{RateLimits, Reservation},
 };
 
 /// Parses the conditions among the members of `body`.
@@ -196,11 +200,25 @@ fn part(input: &InputValue<'_>) -> Result<(String, usize), FieldFault> {
     }
 }
 
+/// Reserves search seconds for the routes of a request's molecules: as much as a bulk query of synthesizability of
+/// so many molecules costs at most. Returns the 429 answer if too little is left.
+pub async fn reserve_searches(
+    limits: &Arc<RateLimits>,
+    jobs: &Jobs,
+    caller: &Caller,
+    (conditions, size): (&SampleConditions, u32),
+) -> Result<Option<Reservation>, Response> {
+    let Some(route_limits) = &conditions.synthesizable else { return Ok(None) };
+    let most = (route_limits.max_seconds_each * f64::from(size)).min(jobs.longest_search());
+    let (account_id, quotas) = (&caller.account_id, &caller.quotas);
+    limits.reserve(QuotaKind::SearchSeconds, account_id, quotas, whole_seconds(most)).await.map(Some)
+}
+
 /// Checks the excluded samples and sample batches.
 ///
 /// # Errors
 /// Fails if the caller cannot see one of them, or if they have too many molecules.
-pub(super) async fn check_excluded(
+pub async fn check_excluded(
     pool: &PgPool,
     caller: &Caller,
     conditions: &SampleConditions,

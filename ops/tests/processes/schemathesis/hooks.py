@@ -63,6 +63,9 @@ CONDITIONS = {
     "scaffold": None, "similarity_gte": 0.0, "similarity_lt": 1.0, "temperature": 1.0, "top_p": 0.9,
 }
 
+# Operations whose bodies have conditions.
+CONDITIONED = ["POST /generator/v1/samples", "POST /generator/v1/sample-batches"]
+
 # Limits on the routes to the molecules of a sample, which keep none of them out.
 LIMITS = {"max_steps": 50, "max_usd_per_mol": 1e12, "max_lead_time_days": 3650.0, "ships_to": None}
 
@@ -140,7 +143,7 @@ def before_call(context, case, kwargs):
         case.body["pricing_annotations"] = []
     if case.operation.label == "POST /synth/v1/analogues" and isinstance(case.body, dict):
         case.body |= {"route": STEP, "building_block": BOUGHT["smiles"]}
-    if case.operation.label == "POST /generator/v1/samples" and isinstance(case.body, dict):
+    if case.operation.label in CONDITIONED and isinstance(case.body, dict):
         condition(case.body)
     if isinstance(case.body, dict) and isinstance(case.body.get("smiles"), list):
         case.body["smiles"] = [TARGETS[len(str(smiles)) % len(TARGETS)] for smiles in case.body["smiles"]]

@@ -105,12 +105,13 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
 }
 
 /// Refuses the two acylations of one benzene ring by a diacid's halide or anhydride, unless donors help both: the second meets the first one's ketone
-/// (March, chapter 11).
+/// (March, chapter 11). Free amines are acylated first, also where a phenol closes the ring.
 fn refuse_anthraquinone_of_poor_ring(step: &Step<'_>, carbon: u32, acyl: u32) -> Verdict {
     let before = &step.before;
     if step.are_in_same_molecule(carbon, acyl) || !gains_ring_bond(step, carbon) {
         return Ok(());
     }
+    refuse_free_amines(step)?;
     refuse_free_alcohols(step)?;
     let positions = aromatic_positions(&before.structure, carbon);
     let is_poor =
@@ -237,6 +238,9 @@ fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict 
         position(step, carbon, 15, Electrophile::Formylation)
     } else {
         refuse_nitration_beside_amine(step, carbon)?;
+        if step.atoms().any(|atom| step.is_untouched(atom) && is_hydroquinone(&step.before, atom)) {
+            return Err(Refusal::Incompatible);
+        }
         if step.atoms().any(|atom| is_lost_in_mixed_acid(&step.before, atom) && step.is_untouched(atom)) {
             return Err(Refusal::Incompatible);
         }
@@ -258,6 +262,16 @@ fn refuse_nitration_beside_amine(step: &Step<'_>, carbon: u32) -> Verdict {
         before.element(atom) != C || before.next_to(atom).any(|next| before.impoverishes_ring(next))
     });
     if beside && !is_poor { Err(Refusal::Incompatible) } else { Ok(()) }
+}
+
+/// Returns true for a phenol across the ring from another or from an amine, which nitric acid oxidises to the quinone (Clayden, Greeves and Warren, chapter 21).
+fn is_hydroquinone(it: &Facts, atom: u32) -> bool {
+    let is_free =
+        |other: u32| it.group(other) == Group::Phenol && it.hydrogens(other) > 0 || it.is_free_aniline(other);
+    let is_across = |&(other, distance): &(u32, u32)| distance == 3 && it.next_to(other).any(is_free);
+    it.group(atom) == Group::Phenol
+        && it.hydrogens(atom) > 0
+        && it.next_to(atom).any(|ipso| aromatic_positions(&it.structure, ipso).iter().any(is_across))
 }
 
 /// Returns true for the nitrogen of an azole or indole with an alkoxycarbonyl group, and for that of a hydrazone, which the acid takes off
@@ -383,6 +397,12 @@ fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdi
             if matches!(group, Group::AcylHalide | Group::Anhydride) {
                 refuse_free_alcohols(step)?;
             }
+            if is_alpha_of_thienoazine(before, carbon) {
+                return Err(Refusal::Position);
+            }
+            if group == Group::AcylHalide && loses_carbon_monoxide(before, carbon, electrophile) {
+                return Err(Refusal::Arene);
+            }
             lewis_acid(step, carbon)?;
             refuse_aryl_aldehydes(step, carbon)?;
             if is_beta_of_sulfonylpyrrole(before, carbon) {
@@ -427,6 +447,28 @@ fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdi
 fn lewis_acid(step: &Step<'_>, carbon: u32) -> Verdict {
     let poor = score(&step.before, carbon) < ELECTRON_RICH;
     if poor && keeps_lewis_acid_labile_group(step) { Err(Refusal::Incompatible) } else { Ok(()) }
+}
+
+/// Returns true for the position beside the sulfur or oxygen of a thiophene or furan that an azine shares: the other one takes electrophiles (Joule and
+/// Mills, chapter 19).
+fn is_alpha_of_thienoazine(it: &Facts, carbon: u32) -> bool {
+    let is_shared = |atom: u32| it.is_shared_by_aromatic_rings(atom);
+    let has_azine = |fusion: u32| {
+        let positions = aromatic_positions(&it.structure, fusion);
+        positions.iter().any(|&(atom, _)| it.group(atom) == Group::Azine && it.ring(atom) == 6)
+    };
+    it.ring(carbon) == 5
+        && it.next_to(carbon).any(|hetero| {
+            matches!(it.element(hetero), O | S)
+                && it.next_to(hetero).any(|fusion| is_shared(fusion) && has_azine(fusion))
+        })
+}
+
+/// Returns true for a tertiary acyl chloride and a ring without a donor, which takes the tertiary cation that is left when the acylium ion loses carbon monoxide
+/// (Rothstein and Saville, J. Chem. Soc. 1949, 1946). Cyclopropyl cations do not form.
+fn loses_carbon_monoxide(it: &Facts, carbon: u32, acyl: u32) -> bool {
+    let is_tertiary = |next: u32| it.is_sp3(next) && it.carbons(next) == 4 && it.ring(next) != 3;
+    it.next_to(acyl).any(is_tertiary) && score(it, carbon) < LEAST_FOR_VILSMEIER
 }
 
 /// Refuses Friedel–Crafts reactions beside free amines, which bind the Lewis acid or are acylated.

@@ -17,6 +17,9 @@ enum Source {
 /// Refuses halogenations of an arene beside a group that takes the halogen or is oxidised first.
 pub fn halogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Result<(), Refusal> {
     let source = source(step, electrophile);
+    if step.atoms().any(|atom| is_benzocyclanone_of(&step.before, atom, carbon)) {
+        return Err(Refusal::Position);
+    }
     if step.atoms().any(|atom| step.is_untouched(atom) && enolises_first(step, atom, carbon, source)) {
         return Err(Refusal::CompetingGroup);
     }
@@ -88,6 +91,16 @@ fn enolises_first(step: &Step<'_>, carbonyl: u32, carbon: u32, source: Source) -
         && before.next_to(carbonyl).any(|alpha| before.is_sp3(alpha) && before.hydrogens(alpha) > 0)
         && !is_activated(before, carbon)
         && !(source == Source::Element && is_aryl_ketone_of(before, carbonyl, carbon))
+}
+
+/// Returns true for the ketone of an indanone or tetralone on the ring of this carbon, if no donor is beside or across: it enolises, and aluminium chloride gives
+/// the two isomers meta to it (Cornelius and Combs, Synth. Commun. 1994, 24, 2777).
+fn is_benzocyclanone_of(before: &Facts, carbonyl: u32, carbon: u32) -> bool {
+    before.group(carbonyl) == Group::Ketone
+        && before.is_in_ring(carbonyl)
+        && before.next_to(carbonyl).any(|alpha| before.is_sp3(alpha))
+        && is_aryl_ketone_of(before, carbonyl, carbon)
+        && !is_activated(before, carbon)
 }
 
 /// Returns true if the carbonyl group is on the ring of this carbon, two bonds from it.

@@ -187,6 +187,21 @@ fn is_between_groups(it: &Facts, carbon: u32) -> bool {
     it.next_to(carbon).filter(|&ortho| bears_group(ortho)).count() > 1
 }
 
+/// Returns true for a carbon of a triazole or tetrazole with its N–H, whose anion holds the halide and binds palladium: chemists protect it first (Joule and Mills,
+/// chapter 29).
+fn is_on_free_triazole(it: &Facts, carbon: u32) -> bool {
+    let nitrogens = || {
+        it.distances(carbon, 2)
+            .into_iter()
+            .map(|(atom, _)| atom)
+            .filter(|&atom| it.element(atom) == N && it.is_aromatic(atom) && it.ring(atom) == 5)
+    };
+    it.is_aromatic(carbon)
+        && it.ring(carbon) == 5
+        && nitrogens().count() > 2
+        && nitrogens().any(|atom| it.hydrogens(atom) > 0)
+}
+
 /// Returns true if the nucleophile takes a chlorine that needs a metal and leaves one that needs none, as 2-chloroquinolines have.
 fn leaves_better_chloride(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
     let it = &step.before;
@@ -295,6 +310,9 @@ pub fn vinylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) 
 /// Checks the halide of a coupling.
 pub fn halide(step: &Step<'_>, carbon: u32, leaving: u32) -> Verdict {
     let before = &step.before;
+    if is_on_free_triazole(before, carbon) {
+        return Err(Refusal::Unreactive);
+    }
     // The cyanide of a Sandmeyer reaction comes with copper.
     let cyanide = step.gained(carbon).any(|(other, _)| before.is_cyano(other));
     if cyanide && before.element(leaving) == N && before.hydrogens(leaving) == 2 {

@@ -74,6 +74,12 @@ enum Operation {
     Trifluoromethylation,
     /// A metal joins the enolate of an ester or nitrile to an arene.
     EnolateArylation,
+    /// A triflating reagent and base make an enol triflate of a ketone.
+    EnolTriflation,
+    /// A nitroalkane loses water to the nitrile oxide, by an isocyanate or the like.
+    NitrileOxide,
+    /// Lawesson's reagent or a phosphorus sulfide makes a thioamide.
+    Thionation,
     /// An N-halosuccinimide halogenates an arene.
     HalosuccinimideOnArene,
     /// Bromine or the like, in acid, which spares amines, halogenates an arene.
@@ -147,7 +153,11 @@ fn check_operation(step: &Step<'_>, operation: Operation, own: u32) -> Result<()
             let is_benzylic = it.next_to(own).any(|next| it.is_aromatic(next));
             is_benzylic && keeps(&|atom| is_beside_multiple_bond(it, atom))
         }
-        Operation::Epoxidation => is_lone_alkene(it, own) && keeps(&|atom| is_basic_azine(it, atom)),
+        Operation::Epoxidation => {
+            is_enone_for_peracid(step, own)
+                || is_lone_alkene(it, own) && keeps(&|atom| is_basic_azine(it, atom))
+        }
+        Operation::Thionation => closes_to_benzothiazine(it, own),
         Operation::Ozonolysis => {
             let own = carbons_of_alkene(it, own);
             keeps(&|atom| carbons_of_alkene(it, atom) > own)
@@ -260,6 +270,13 @@ fn operation_without_event(step: &Step<'_>) -> Option<(Operation, u32)> {
                 (Operation::Carbonylation, to)
             }
             () if it.is_hydroxyl(from) && becomes_imidate(step, to) => (Operation::Pinner, to),
+            () if it.group(from) == Group::CarbonylOxygen && it.element(to) == S && it.oxo(to) > 1 => {
+                (Operation::EnolTriflation, from)
+            }
+            () if becomes_nitrile_oxide(step, from) => (Operation::NitrileOxide, from),
+            () if it.group(from) == Group::Amide && it.element(to) == S && step.lost_oxo(from) => {
+                (Operation::Thionation, from)
+            }
             () => return None,
         })
     });
@@ -320,6 +337,38 @@ fn is_acylimidoyl_chloride(it: &Facts, atom: u32) -> bool {
 
 fn is_carbon_monoxide(it: &Facts, carbon: u32) -> bool {
     it.element(carbon) == C && it.at(carbon).charge == -1 && it.count(carbon, O) == 1
+}
+
+/// Returns true for the carbon of a nitroalkane that loses both hydrogens to a new bond.
+fn becomes_nitrile_oxide(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    it.is_sp3(carbon)
+        && step.hydrogens_gained(carbon) < -1
+        && it.next_to(carbon).any(|next| it.is_nitro(next))
+}
+
+/// Returns true for a peracid in the mixture and a carbon of a double bond beside a ketone or aldehyde, which is too poor for it: hydroperoxide adds to such bonds (Clayden,
+/// Greeves and Warren, chapter 23).
+fn is_enone_for_peracid(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_peracid = |atom: u32| {
+        it.element(atom) == O && it.count(atom, O) > 0 && it.next_to(atom).any(|acyl| it.is_carbonyl(acyl))
+    };
+    let is_poor = |end: u32| {
+        it.next_to(end).any(|next| matches!(it.group(next), Group::Ketone | Group::Aldehyde | Group::Nitrile))
+    };
+    let far = it.doubly(carbon, |far| it.element(far) == C);
+    (is_poor(carbon) || far.is_some_and(is_poor)) && step.atoms().any(is_peracid)
+}
+
+/// Returns true for an amide on the nitrogen of an arene with a ketone ortho to it: the thioamide closes with it to the benzothiazine.
+fn closes_to_benzothiazine(it: &Facts, amide: u32) -> bool {
+    let bears_ketone = |ortho: u32| {
+        it.is_aromatic_carbon(ortho) && it.next_to(ortho).any(|next| it.group(next) == Group::Ketone)
+    };
+    it.next_to(amide).filter(|&nitrogen| it.element(nitrogen) == N).any(|nitrogen| {
+        it.next_to(nitrogen).any(|ipso| it.is_aromatic(ipso) && it.next_to(ipso).any(bears_ketone))
+    })
 }
 
 /// Returns true for the carbon of a nitrile that keeps a double bond to its nitrogen.

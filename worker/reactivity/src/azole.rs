@@ -18,7 +18,7 @@ type Ring = [u32; 5];
 /// Size of a carbonyl group, which counts little as it binds the cation of the azolide: the nitrogen beside it reacts before that beside an alkyl
 /// or aryl group.
 const CARBONYL: i32 = 2;
-/// Its size where copper brings the carbon of a boronic acid, without a base that makes an azolide (Chan, Monaco, Wang and Winters, Tetrahedron Lett. 1998,
+/// Its size where copper brings an aryl group, from a boronic acid or a halide, without a base that makes an azolide (Chan, Monaco, Wang and Winters, Tetrahedron Lett. 1998,
 /// 39, 2933).
 const CARBONYL_BY_COPPER: i32 = 6;
 
@@ -33,8 +33,10 @@ const WITHOUT_NEIGHBOUR: i32 = 6;
 /// Fails with [`Refusal::CompetingGroup`] for the minor isomer or one of a mixture.
 pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
     for (nitrogen, carbon) in step.joined() {
-        let is_refused = takes_carbon(step, nitrogen, carbon)
-            && (leaves_lactam(step, nitrogen) || is_one_of_several(step, nitrogen, carbon));
+        // Glycosyl groups too, which count as protecting ones.
+        let is_refused = step.before.is_sp3(carbon) && is_far_in_pyrimidinone(step, nitrogen)
+            || takes_carbon(step, nitrogen, carbon)
+                && (leaves_lactam(step, nitrogen) || is_one_of_several(step, nitrogen, carbon));
         if is_refused {
             return Err(Refusal::CompetingGroup);
         }
@@ -81,6 +83,26 @@ fn leaves_lactam(step: &Step<'_>, own: u32) -> bool {
     azole_ring(it, own).is_some_and(|ring| has_proton(it, &ring)) && step.atoms().any(is_lactam)
 }
 
+/// Returns true for the nitrogen across from the carbonyl group of a 4-pyrimidinone or 4-quinazolinone without a second one: that beside the carbonyl group takes the
+/// carbon (Joule and Mills, chapter 14).
+fn is_far_in_pyrimidinone(step: &Step<'_>, own: u32) -> bool {
+    let (it, after) = (&step.before, &step.after);
+    let is_near = |nitrogen: u32| {
+        after.group(nitrogen) == Group::Azine && after.next_to(nitrogen).any(|next| after.is_carbonyl(next))
+    };
+    let is_between = |carbon: u32| {
+        after.is_aromatic_carbon(carbon) && !after.is_carbonyl(carbon) && after.next_to(carbon).any(is_near)
+    };
+    it.element(own) == N
+        && it.ring(own) == 6
+        && step.image(own).is_some_and(|image| {
+            after.is_aromatic(image)
+                && after.at(image).charge == 0
+                && !after.next_to(image).any(|next| after.is_carbonyl(next))
+                && after.next_to(image).any(is_between)
+        })
+}
+
 /// Returns true if another nitrogen of the ring takes the carbon sooner, or as soon and with another product.
 fn is_one_of_several(step: &Step<'_>, own: u32, carbon: u32) -> bool {
     let it = &step.before;
@@ -104,7 +126,7 @@ fn is_one_of_several(step: &Step<'_>, own: u32, carbon: u32) -> bool {
     let consecutive = nitrogens == 3 && (0..5).any(|place| is_inner(it, &ring, place));
     (1..5).filter(|&place| is_free(ring[place])).any(|place| {
         let by_boron = step.lost(carbon).any(|(gone, _)| it.element(gone) == B);
-        let carbonyl = if by_boron { CARBONYL_BY_COPPER } else { CARBONYL };
+        let carbonyl = if by_boron || is_by_copper(step, carbon) { CARBONYL_BY_COPPER } else { CARBONYL };
         let (mine, other) = (crowding(it, &ring, 0, carbonyl), crowding(it, &ring, place, carbonyl));
         match is_fused(it, &ring, 0).cmp(&is_fused(it, &ring, place)) {
             _ if is_alike(it, &ring, place) => false,

@@ -35,11 +35,20 @@ impl Facts {
 
     /// Returns true if a double bond with a hydrogen at each end is written as trans.
     pub(crate) fn has_trans_alkene(&self) -> bool {
-        let is_written = |molecule: &chem::Molecule| {
+        self.is_written_with(["/C=C/", r"\C=C\"])
+    }
+
+    /// Returns true if a double bond with a hydrogen at each end is written as cis.
+    pub(crate) fn has_cis_alkene(&self) -> bool {
+        self.is_written_with([r"/C=C\", r"\C=C/"])
+    }
+
+    /// Returns true if the canonical SMILES has one of these parts.
+    fn is_written_with(&self, parts: [&str; 2]) -> bool {
+        self.molecule.as_ref().is_some_and(|molecule| {
             let smiles = molecule.canonical_smiles();
-            smiles.contains("/C=C/") || smiles.contains(r"\C=C\")
-        };
-        self.molecule.as_ref().is_some_and(is_written)
+            parts.iter().any(|part| smiles.contains(part))
+        })
     }
 
     /// Functional group of an atom.

@@ -169,6 +169,10 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
             _ => class!("Grignard or organolithium addition"),
         },
         Event::ReductiveAmination { .. } => class!("reductive amination"),
+        // Hydride and the water of the work-up.
+        Event::ReductiveEtherification { carbon, .. } if it.group(carbon) == Group::Nitrile => {
+            class!("nitrile reduction")
+        }
         Event::ReductiveEtherification { .. } => class!("reductive etherification"),
         Event::Imination { carbon, .. } if matches!(it.group(carbon), Group::Amide | Group::Urea) => {
             class!("amidine or guanidine formation")

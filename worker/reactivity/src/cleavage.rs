@@ -9,7 +9,7 @@ use chem::{Order, Table};
 
 use crate::change::{Facts, Step};
 use crate::event::Event;
-use crate::group::Group;
+use crate::group::{Group, aromatic_positions};
 use crate::named::{named, ranks};
 use crate::queries::*;
 use crate::reaction_class::{ReactionClass, class};
@@ -247,7 +247,7 @@ fn is_allyl(it: &Facts, carbon: u32) -> bool {
 fn has_para_methoxy(it: &Facts, benzyl: u32) -> bool {
     let ipso = it.next_to(benzyl).find(|&next| it.is_aromatic(next));
     ipso.is_some_and(|ipso| {
-        crate::group::aromatic_positions(&it.structure, ipso).iter().any(|&(atom, distance)| {
+        aromatic_positions(&it.structure, ipso).iter().any(|&(atom, distance)| {
             matches!(distance, 1 | 3) && it.next_to(atom).any(|next| it.group(next) == Group::ArylEther)
         })
     })
@@ -300,7 +300,23 @@ fn ester_lability(it: &Facts, atom: u32) -> i32 {
         2 => 55,
         _ => 8,
     };
-    ease - acyl_hindrance(it, acyl)
+    ease - acyl_hindrance(it, acyl) + azine_bonus(it, acyl)
+}
+
+/// Bonus on the hydrolysis of an ester on a carbon beside the nitrogen of an azine, isoxazole, oxazole or thiazole, which draws electrons as a second carbonyl group
+/// would (Joule and Mills, chapters 8, 24 and 25).
+fn azine_bonus(it: &Facts, acyl: u32) -> i32 {
+    let is_isoxazole_oxygen = |next: u32| {
+        it.element(next) == O
+            && it.is_aromatic(next)
+            && it.next_to(next).any(|far| it.group(far) == Group::Azine)
+    };
+    let is_poor = |ipso: u32| {
+        let positions = aromatic_positions(&it.structure, ipso);
+        it.next_to(ipso).any(|next| it.group(next) == Group::Azine || is_isoxazole_oxygen(next))
+            && (it.ring(ipso) == 6 || positions.iter().any(|&(atom, _)| matches!(it.element(atom), O | S)))
+    };
+    if it.next_to(acyl).any(|ipso| it.is_aromatic_carbon(ipso) && is_poor(ipso)) { 12 } else { 0 }
 }
 
 /// Deduction for steric hindrance next to a carbonyl carbon.
@@ -589,6 +605,7 @@ fn hydrolysis(step: &Step<'_>, carbon: u32) -> Verdict {
                 (Some(_), Some(root)) if before.is_sp3(root) && before.carbons(root) == 3 => 8,
                 (Some(_), Some(root)) => {
                     [74, 70, 55, 8][before.carbons(root).min(3)] - acyl_hindrance(before, atom)
+                        + azine_bonus(before, atom)
                 }
                 _ => 60,
             }

@@ -11,8 +11,11 @@ use crate::{arene_score, electrophile, redox};
 
 type Verdict = Result<(), Refusal>;
 
-pub fn deoxyhalogenation(step: &Step<'_>, oxygen: u32) -> Verdict {
+pub fn deoxyhalogenation(step: &Step<'_>, carbon: u32, oxygen: u32) -> Verdict {
     let before = &step.before;
+    if opens_cyclopropane(step, carbon) {
+        return Err(Refusal::SelfReacting);
+    }
     let rank = |atom: u32| match before.group(atom) {
         Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol => {
             let carbon = before.next_to(atom).next();
@@ -34,6 +37,14 @@ pub fn deoxyhalogenation(step: &Step<'_>, oxygen: u32) -> Verdict {
                     && !step.are_equivalent(atom, oxygen)
             });
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for a carbon on a cyclopropane that takes its halogen from a hydrogen halide: the cation opens to the homoallylic halide (Clayden, Greeves and
+/// Warren, chapter 36).
+fn opens_cyclopropane(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    it.next_to(carbon).any(|next| it.is_cyclopropane(next))
+        && step.gained(carbon).any(|(halogen, _)| is_halogen(it.element(halogen)) && it.degree(halogen) == 0)
 }
 
 /// Refuses the replacement of a phenol's hydroxyl group: only rings like those of azines lose it to phosphorus halides.
@@ -101,7 +112,10 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
         // take hydrogen from beside an arene, leave alkoxy-activated rings unreacted, but not phenols and anilines.
         let radical = before.is_benzylic_or_allylic(carbon) && !is_acidic(before, carbon);
         let rich = if radical { 45 } else { 30 };
-        if leaves_sulfinylmethylene(step, carbon) || radical && leaves_benzylic_rival(step, carbon) {
+        if leaves_sulfinylmethylene(step, carbon)
+            || radical && leaves_benzylic_rival(step, carbon)
+            || !radical && leaves_rich_ring(step, carbon)
+        {
             return Err(Refusal::CompetingGroup);
         }
         let competing = step.atoms().any(|atom| {
@@ -132,6 +146,36 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// Returns true if bromine or chlorine is to take the α-carbon of a ketone and leaves a free phenol or aniline with an open position beside or across, and
+/// no acceptor there: the ring is faster than the enol, so chemists use copper(II) bromide or protect (Clayden, Greeves and Warren, chapters 20 and 21).
+fn leaves_rich_ring(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_element = |halogen: u32| {
+        is_halogen(it.element(halogen))
+            && it.degree(halogen) == 1
+            && it.next_to(halogen).all(|next| is_halogen(it.element(next)))
+    };
+    let is_rich = |ipso: u32| {
+        let positions = aromatic_positions(&it.structure, ipso);
+        let conjugated = || positions.iter().filter(|&&(_, distance)| distance != 2).map(|&(atom, _)| atom);
+        conjugated().any(|atom| it.is_aromatic_carbon(atom) && it.hydrogens(atom) > 0)
+            && !conjugated().any(|atom| {
+                it.element(atom) == N
+                    || it.next_to(atom).any(|next| !it.is_aromatic(next) && it.impoverishes_ring(next))
+            })
+    };
+    let is_donor = |atom: u32| {
+        matches!(it.group(atom), Group::Phenol | Group::Aniline | Group::SecondaryAniline)
+            && it.hydrogens(atom) > 0
+    };
+    step.gained(carbon).any(|(halogen, _)| is_element(halogen))
+        && step.atoms().any(|atom| {
+            is_donor(atom)
+                && step.is_untouched(atom)
+                && it.next_to(atom).any(|ipso| it.ring(ipso) == 6 && is_rich(ipso))
+        })
 }
 
 /// Checks the oxidation of a C–H bond.

@@ -84,7 +84,15 @@ fn refuse_acids(step: &Step<'_>, carbon: u32) -> Verdict {
                 _ => matches!(it.element(atom), N | O | S),
             }
     };
-    if step.atoms().any(is_acid) { Err(Refusal::Incompatible) } else { Ok(()) }
+    // One N–H takes a second portion of base; with two, the trianion holds the halide.
+    let is_amide = |&atom: &u32| {
+        it.element(atom) == N
+            && it.hydrogens(atom) > 0
+            && step.is_untouched(atom)
+            && step.are_in_same_molecule(atom, carbon)
+    };
+    let is_refused = step.atoms().any(is_acid) || step.atoms().filter(is_amide).nth(1).is_some();
+    if is_refused { Err(Refusal::Incompatible) } else { Ok(()) }
 }
 
 /// Refuses an aryl halide beside a heavier one, or beside the same halogen at a better position of its ring.

@@ -4,7 +4,7 @@ use crate::acylation::{acylation, check_enolate};
 use crate::alkylation::{alkylation, is_acidic, is_doubly_activated, is_methyl_of_imidazole};
 use crate::arylation::{arylation, coupling, direct_arylation, halide, has_open_boron, vinylation};
 use crate::carbonyl::{carbonyl_electrophile, conjugate_addition, imination, metal_addition};
-use crate::change::Step;
+use crate::change::{Facts, Step};
 use crate::competition::{closed_ring_size, nucleophiles};
 use crate::event::Event;
 use crate::group::Group;
@@ -62,6 +62,7 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
             }
             carbonyl_electrophile(step, carbon, false)
         }
+        Event::Acetalisation { carbon } if is_vinyl_ketone(before, carbon) => Err(Refusal::SelfReacting),
         Event::Acetalisation { carbon } if before.group(carbon) != Group::Acid => {
             carbonyl_electrophile(step, carbon, true)
         }
@@ -97,11 +98,21 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
         Event::ConjugateAddition { nucleophile, carbon, partner } => {
             conjugate_addition(step, events, nucleophile, carbon, partner)
         }
-        Event::Deoxyhalogenation { oxygen, .. } => deoxyhalogenation(step, oxygen),
+        Event::Deoxyhalogenation { carbon, oxygen } => deoxyhalogenation(step, carbon, oxygen),
         Event::AcidActivation { carbon } => acid_activation(step, carbon),
         Event::Functionalisation { carbon, element } => functionalisation(step, carbon, element),
         _ => Ok(()),
     }
+}
+
+/// Returns true for a ketone with a methylene group on its α-carbon, which adds an alcohol in acid before the carbonyl group does (Clayden, Greeves and Warren, chapter
+/// 22).
+fn is_vinyl_ketone(it: &Facts, ketone: u32) -> bool {
+    let has_methylene = |alpha: u32| {
+        it.doubly(alpha, |far| it.element(far) == C && it.hydrogens(far) == 2).is_some()
+            && !it.is_aromatic(alpha)
+    };
+    it.group(ketone) == Group::Ketone && it.next_to(ketone).any(has_methylene)
 }
 
 /// Returns true for the carbon of a ketone whose other side bears a heteroatom and hydrogen, as 3-piperidones do: they enolise to both.

@@ -5,10 +5,10 @@ use crate::change::Step;
 use crate::event::{Event, events};
 use crate::refusal::Refusal;
 use crate::{
-    acidity, amine_closure, arene, aromatisation, arylation, attacked_groups, azole, bifunctional, carbanion,
-    cleavage, donors, elimination, fischer, fluorination, hidden_cleavage, labile_groups, mechanism,
-    michael_acceptor, mixture, multiple_bond, new_organometal, origin, polar, quinone_methide, redox,
-    richer_ring, rival_halide, stereo, unactivated, weak_amine,
+    acidity, amine_closure, arene, aromatisation, arylation, attacked_groups, azole, base_labile,
+    bifunctional, carbanion, cleavage, donors, elimination, fischer, fluorination, hidden_cleavage,
+    labile_groups, mechanism, michael_acceptor, mixture, multiple_bond, new_organometal, origin, polar,
+    quinone_methide, redox, richer_ring, rival_halide, slow_pair, stereo, unactivated, weak_amine,
 };
 
 /// Certainty of the rules about a step.
@@ -55,6 +55,8 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     rival_halide::check(step, &events)?;
     unactivated::check(step, &events)?;
     weak_amine::check(step, &events)?;
+    slow_pair::check(step, &events)?;
+    base_labile::check(step, &events)?;
     richer_ring::check(step, &events)?;
     mechanism::check(step, &events)?;
     multiple_bond::check(step, &events)?;

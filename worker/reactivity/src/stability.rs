@@ -17,7 +17,10 @@ pub fn is_stable(it: &Facts, atom: u32) -> bool {
 
 /// Returns true if the atom's group decomposes as it forms, so that no step ends with it, even where the product is the target.
 pub fn is_never_made(it: &Facts, atom: u32) -> bool {
-    is_labile_centre(it, atom) || is_free_hydrazonoyl_halide(it, atom) || is_keto_acid(it, atom)
+    is_labile_centre(it, atom)
+        || is_free_hydrazonoyl_halide(it, atom)
+        || is_keto_acid(it, atom)
+        || is_free_azadiene(it, atom)
 }
 
 fn is_unstable(it: &Facts, atom: u32) -> bool {
@@ -60,6 +63,16 @@ fn is_free_hydrazonoyl_halide(it: &Facts, carbon: u32) -> bool {
                 it.element(imine) == N && it.next_to(imine).any(|next| it.element(next) == N && is_open(next))
             })
             .is_some()
+}
+
+/// Returns true for the carbon of an N–H imine with a methylene group on its α-carbon, a 1-azadiene that adds itself (Clayden, Greeves and Warren, chapter 22).
+fn is_free_azadiene(it: &Facts, carbon: u32) -> bool {
+    let is_open =
+        |alpha: u32| it.doubly(alpha, |far| it.element(far) == C && it.hydrogens(far) == 2).is_some();
+    it.group(carbon) == Group::ImineCarbon
+        && it.doubly(carbon, |nitrogen| it.element(nitrogen) == N && it.hydrogens(nitrogen) > 0).is_some()
+        && it.next_to(carbon).all(|next| matches!(it.group(next), Group::Imine) || it.element(next) == C)
+        && it.next_to(carbon).any(|alpha| it.element(alpha) == C && is_open(alpha))
 }
 
 /// Returns true for the oxygen of an ether or ester.
@@ -162,7 +175,7 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
             || is_phenol_tautomer(it, atom)
             || is_ionising_sulfonate(it, atom);
     }
-    if is_free_hydrazonoyl_halide(it, atom) {
+    if is_free_hydrazonoyl_halide(it, atom) || is_free_azadiene(it, atom) {
         return true;
     }
     if is_three_ring_ketone(it, atom) || is_alkanoyl_isothiocyanate(it, atom) || is_enamino_acid(it, atom) {

@@ -34,8 +34,15 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             {
                 return Err(Refusal::NotActivated);
             }
-            Event::Arylation { carbon, .. } if is_between_amines(it, carbon) => {
+            Event::Arylation { carbon, leaving, .. }
+                if is_between_amines(it, carbon) || is_rich_in_pyrimidine(it, carbon, leaving) =>
+            {
                 return Err(Refusal::NotActivated);
+            }
+            Event::Arylation { nucleophile, carbon, .. }
+                if is_beside_free_aniline(it, nucleophile, carbon) =>
+            {
+                return Err(Refusal::Hindered);
             }
             Event::Arylation { nucleophile, carbon, leaving }
                 if is_para_fluoride(step, nucleophile, carbon, leaving)
@@ -73,6 +80,33 @@ fn is_between_amines(it: &Facts, carbon: u32) -> bool {
     };
     let bears_amine = |&ortho: &u32| it.is_aromatic_carbon(ortho) && it.next_to(ortho).any(is_amino);
     it.ring(carbon) == 6 && it.next_to(carbon).filter(bears_amine).count() == 2
+}
+
+/// Returns true for C5 of an aminopyrimidine and its chlorine, or any halogen if a carbonyl group is at the other side: it is the enamine's carbon, and the nitrogens
+/// of the ring activate 2, 4 and 6 (Joule and Mills, chapter 14).
+fn is_rich_in_pyrimidine(it: &Facts, carbon: u32, leaving: u32) -> bool {
+    let ring = || it.next_to(carbon).filter(|&next| it.is_aromatic_carbon(next));
+    let has_amine = |ortho: u32| {
+        it.next_to(ortho).any(|next| it.element(next) == N && !it.is_aromatic(next) && it.is_saturated(next))
+    };
+    let is_nitrogen = |&&(atom, distance): &&(u32, u32)| distance == 2 && it.element(atom) == N;
+    it.ring(carbon) == 6
+        && is_heavy_halogen(it.element(leaving))
+        && ring().count() == 2
+        && ring().any(has_amine)
+        && (it.element(leaving) == CL || ring().any(|ortho| it.is_carbonyl(ortho)))
+        && aromatic_positions(&it.structure, carbon).iter().filter(is_nitrogen).count() == 2
+}
+
+/// Returns true for a nitrogen and the halide between a free amino group, which binds palladium, and another group (Hartwig, Acc. Chem. Res. 2008, 41, 1534).
+fn is_beside_free_aniline(it: &Facts, nucleophile: u32, carbon: u32) -> bool {
+    let ortho = || it.next_to(carbon).filter(|&next| it.is_aromatic_carbon(next));
+    it.element(nucleophile) == N
+        && it.ring(carbon) == 6
+        && ortho()
+            .any(|next| it.next_to(next).any(|amine| it.is_free_aniline(amine) && it.hydrogens(amine) == 2))
+        && ortho().filter(|&next| it.hydrogens(next) == 0).count() == 2
+        && electrophile::activation(it, carbon) < electrophile::ACTIVATED
 }
 
 /// Returns true for an amine and the fluoride para to a nitro group that leaves one beside it, whose hydrogen bond brings the amine there (Miller 1968).

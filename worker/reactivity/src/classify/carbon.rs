@@ -59,7 +59,11 @@ fn replacement(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
             Some(class!("Dakin oxidation"))
         }
         Group::Acid if gains_nitrogen => Some(class!("Curtius or Hofmann rearrangement")),
-        _ if gains_oxygen && it.element(gone) == B => Some(class!("boronic acid oxidation")),
+        _ if gains_oxygen && it.element(gone) == B => {
+            let is_ether =
+                step.new_bonds(atom).any(|bond| bond.element == O && step.after.degree(bond.image) > 1);
+            Some(if is_ether { class!("Chan-Lam coupling") } else { class!("boronic acid oxidation") })
+        }
         _ => None,
     })
 }

@@ -61,7 +61,10 @@ fn carbon_carbon(step: &Step<'_>) -> Option<ReactionClass> {
             return None;
         }
         let halide = step.leaving_halogen(donor).is_some() || allylic_halide(step, donor);
-        if halide && step.leaving_halogen(acceptor).is_some() {
+        if step.leaving_halogen(donor).is_some() && it.group(acceptor) == Group::AcylHalide {
+            return Some(class!("C-acylation"));
+        }
+        if halide && step.leaving_halogen(acceptor).is_some() && it.group(donor) != Group::AcylHalide {
             return Some(match (it.is_sp3(donor), it.is_sp3(acceptor)) {
                 (false, false) => class!("Ullmann biaryl coupling"),
                 (false, true) if it.carbons(acceptor) > 0 => class!("cross-electrophile coupling"),
@@ -203,6 +206,10 @@ fn carbon_nitrogen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
         Group::Aldehyde | Group::Ketone if step.hydrogens_gained(atom) == 0 => {
             Some(class!("hemiaminal or aminal formation"))
         }
+        // Isatoic anhydride, whose ring counts as aromatic.
+        _ if it.is_aromatic(atom) && it.is_carbonyl(atom) && step.loses(atom, O, Order::Single) => {
+            Some(class!("amide formation from anhydride"))
+        }
         _ if it.is_aromatic(atom) && step.lost(atom).next().is_some() => Some(class!("SNAr amination")),
         _ if becomes_imine && nitrogens > 1 => Some(class!("amidine or guanidine formation")),
         // The diazonium ion takes the place of an acyl group (Phillips, Org. React. 1959, 10, 143).
@@ -236,6 +243,13 @@ fn carbonyl(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
             Some(class!("imidoyl chloride formation"))
         }
         Group::Amide | Group::Imide if softened && gained > 0 => Some(class!("amide reduction")),
+        // By an acid that the step lists, whose oxygen the template takes.
+        Group::Amide if step.loses(atom, N, Order::Single) && step.gains(atom, O) => {
+            Some(class!("amide hydrolysis"))
+        }
+        Group::AcylHalide if step.gained(atom).any(|(other, _)| it.is_cyano(other)) => {
+            Some(class!("cyanide substitution"))
+        }
         _ if step.gains(atom, N) && it.is_carbonyl(atom) && step.lost(atom).next().is_some() => {
             let cumulated = |bond: NewBond| step.after.is_isothiocyanate(bond.image);
             Some(if step.new_bonds(atom).any(cumulated) {
@@ -352,7 +366,15 @@ fn alkene(step: &Step<'_>) -> Option<ReactionClass> {
         let side = if was > now { &mut weaker } else { &mut stronger };
         *side = side.or(Some((a, b)));
     }
+    let is_aromatised = |atom: u32| {
+        !it.is_aromatic(atom) && step.image(atom).is_some_and(|image| step.after.is_aromatic(image))
+    };
     match (weaker, stronger) {
+        (Some(_), Some((a, _)))
+            if is_aromatised(a) && step.change.broken.is_empty() && step.change.made.is_empty() =>
+        {
+            Some(class!("dehydrogenation"))
+        }
         (Some(_), Some(_)) if step.change.broken.is_empty() && step.change.made.is_empty() => {
             Some(class!("alkene isomerisation"))
         }

@@ -181,8 +181,14 @@ impl Ring {
     }
 }
 
+/// Returns true if a nitro group changes, other than that of a nitroalkane, which becomes the nitrile oxide.
 fn reduces_nitro(step: &Step<'_>) -> bool {
-    step.atoms().any(|atom| step.before.group(atom) == Group::Nitro && !step.is_untouched(atom))
+    let it = &step.before;
+    let becomes_nitrile_oxide =
+        |nitro: u32| it.next_to(nitro).any(|carbon| it.is_sp3(carbon) && step.forms_bond(carbon));
+    step.atoms().any(|atom| {
+        it.group(atom) == Group::Nitro && !step.is_untouched(atom) && !becomes_nitrile_oxide(atom)
+    })
 }
 
 /// Atoms of a smallest ring through a bond of the product, of at most six, in order.

@@ -311,6 +311,9 @@ pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element
         BR => class!("aromatic bromination"),
         I => class!("aromatic iodination"),
         S if electrophile.is_some_and(|sulfur| chlorosulfonyl(step, sulfur)) => class!("chlorosulfonation"),
+        S if electrophile.is_some_and(|sulfur| it.oxo(sulfur) > 1 && it.count(sulfur, C) > 0) => {
+            class!("sulfone formation")
+        }
         S => class!("aromatic sulfonation"),
         B if electrophile.is_some_and(|boron| it.count(boron, O) == 3) => class!("lithiation-borylation"),
         B => class!("C-H borylation"),

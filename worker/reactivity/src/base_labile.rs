@@ -1,0 +1,148 @@
+//! Molecules that the base, hydride or metal of a step changes before its own bond is made, or right after it.
+//!
+//! Sources: Clayden, Greeves and Warren, "Organic Chemistry", chapter 6 (cyanohydrins lose cyanide to base), chapter 10 (γ-alkoxides of esters
+//! close to lactones), chapter 15 (halohydrins close to epoxides) and chapter 22 (β-heteroatoms leave from ketones); Pinnick, Chang, Foster and
+//! Govindan, J. Org. Chem. 1980, 45, 4505, for enolates of cyclopropanecarboxylates, which condense with the ester unless it is the tert-butyl ester.
+
+use crate::change::{Facts, Step};
+use crate::event::Event;
+use crate::group::Group;
+use crate::queries::*;
+use crate::refusal::Refusal;
+
+type Verdict = Result<(), Refusal>;
+
+/// Refuses steps whose base reacts elsewhere.
+///
+/// # Errors
+/// Fails with [`Refusal::SelfReacting`].
+pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
+    let by_event = events.iter().any(|event| match *event {
+        Event::Alkylation { nucleophile, carbon, leaving } => {
+            is_heavy_halogen(step.before.element(leaving))
+                && step.before.is_sp3(nucleophile)
+                && (closes_to_epoxide(step, carbon) || is_cyclopropanecarboxylate(&step.before, nucleophile))
+        }
+        Event::Acylation { nucleophile, .. } => {
+            step.before.is_sp3(nucleophile) && step.atoms().any(|atom| is_acyloxymethyl(&step.before, atom))
+        }
+        Event::Coupling { metal, .. } => {
+            step.before.group(metal) == Group::Organoboron && keeps_cis_acrylate(step)
+        }
+        Event::Epoxidation { carbon, partner } => loses_halide_to_base(step, [carbon, partner]),
+        Event::MetalAddition { metal, carbon } => {
+            step.before.group(metal) == Group::Organometal && closes_to_lactone(step, carbon)
+        }
+        _ => false,
+    });
+    let by_reduction = || {
+        step.atoms().any(|atom| match step.before.group(atom) {
+            Group::Nitrile => is_reduced_cyanohydrin(step, atom),
+            Group::Ketone => is_deoxygenated_beside_azole(step, atom),
+            _ => false,
+        })
+    };
+    if by_event || by_reduction() { Err(Refusal::SelfReacting) } else { Ok(()) }
+}
+
+/// Returns true for the carbon of a halide with a free hydroxyl group beside it: a carbanion is base enough to close the epoxide.
+fn closes_to_epoxide(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    it.next_to(carbon)
+        .filter(|&beside| it.is_sp3(beside))
+        .any(|beside| it.next_to(beside).any(|oxygen| it.is_hydroxyl(oxygen) && step.is_untouched(oxygen)))
+}
+
+/// Returns true for the α-carbon of a cyclopropanecarboxylate of a primary or secondary alcohol without a second acceptor.
+fn is_cyclopropanecarboxylate(it: &Facts, alpha: u32) -> bool {
+    let is_open_ester = |acyl: u32| {
+        it.group(acyl) == Group::Ester
+            && it.next_to(acyl).filter(|&oxygen| it.group(oxygen) == Group::EsterOxygen).any(|oxygen| {
+                it.next_to(oxygen).any(|alkyl| alkyl != acyl && it.is_sp3(alkyl) && it.carbons(alkyl) < 3)
+            })
+    };
+    it.is_cyclopropane(alpha)
+        && it.next_to(alpha).filter(|&next| it.is_acceptor(next)).count() == 1
+        && it.aryls(alpha) == 0
+        && it.next_to(alpha).any(is_open_ester)
+}
+
+/// Returns true for the carbon of an acyloxymethyl ester or carbonate, which an enolate takes apart to formaldehyde.
+fn is_acyloxymethyl(it: &Facts, carbon: u32) -> bool {
+    it.is_sp3(carbon)
+        && it.next_to(carbon).filter(|&oxygen| it.group(oxygen) == Group::EsterOxygen).count() > 1
+}
+
+/// Returns true if a cis acrylate with nitrogen or oxygen at its far end comes through the hot base of a Suzuki coupling, in which the nucleophile leaves and comes
+/// back (Clayden, Greeves and Warren, chapter 22).
+fn keeps_cis_acrylate(step: &Step<'_>) -> bool {
+    let it = &step.before;
+    let is_acrylate = |beta: u32| {
+        it.group(beta) == Group::Alkene
+            && it.hydrogens(beta) == 1
+            && it.next_to(beta).any(|next| matches!(it.element(next), N | O))
+            && it.doubly(beta, |alpha| it.hydrogens(alpha) == 1 && it.is_alpha(alpha)).is_some()
+            && step.is_untouched(beta)
+    };
+    step.atoms().any(is_acrylate) && step.after.has_cis_alkene()
+}
+
+/// Returns true if the double bond is that of an enone, which hydroperoxide and base take, and the ketone keeps a halogen two carbons away, which
+/// that base takes off.
+fn loses_halide_to_base(step: &Step<'_>, ends: [u32; 2]) -> bool {
+    let it = &step.before;
+    let has_halogen =
+        |beta: u32| it.is_sp3(beta) && it.next_to(beta).any(|next| is_heavy_halogen(it.element(next)));
+    let is_labile =
+        |alpha: u32| it.is_sp3(alpha) && it.hydrogens(alpha) > 0 && it.next_to(alpha).any(has_halogen);
+    ends.into_iter()
+        .flat_map(|end| it.next_to(end))
+        .any(|ketone| it.group(ketone) == Group::Ketone && it.next_to(ketone).any(is_labile))
+}
+
+/// Returns true for an aldehyde or ketone that becomes an alkoxide three bonds from the carbonyl carbon of an ester, with which it closes the lactone.
+/// Tertiary alkoxides leave no ester of their own.
+fn closes_to_lactone(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_open_ester = |acyl: u32| {
+        it.group(acyl) == Group::Ester
+            && !it.is_in_ring(acyl)
+            && step.is_untouched(acyl)
+            && it.next_to(acyl).filter(|&oxygen| it.group(oxygen) == Group::EsterOxygen).any(|oxygen| {
+                it.next_to(oxygen).any(|alkyl| alkyl != acyl && it.is_sp3(alkyl) && it.carbons(alkyl) < 2)
+            })
+    };
+    matches!(it.group(carbon), Group::Aldehyde | Group::Ketone)
+        && it
+            .distances(carbon, 3)
+            .into_iter()
+            .any(|(atom, distance)| distance == 3 && it.element(atom) == C && is_open_ester(atom))
+}
+
+/// Returns true for the nitrile of a free cyanohydrin that becomes an aldehyde: the hydride is a base first.
+fn is_reduced_cyanohydrin(step: &Step<'_>, nitrile: u32) -> bool {
+    let it = &step.before;
+    let has_hydroxyl =
+        |beside: u32| it.next_to(beside).any(|oxygen| it.is_hydroxyl(oxygen) && step.is_untouched(oxygen));
+    step.image(nitrile).is_some_and(|image| step.after.group(image) == Group::Aldehyde)
+        && it.next_to(nitrile).any(|beside| it.is_sp3(beside) && has_hydroxyl(beside))
+}
+
+/// Returns true for a ketone on an azole that loses its oxygen, where the ring's nitrogen is two carbons away: it leaves from the anion of the hydrazone,
+/// and the azole bears no cation beside it. Pyrroles hold their nitrogen.
+fn is_deoxygenated_beside_azole(step: &Step<'_>, ketone: u32) -> bool {
+    let it = &step.before;
+    let is_azole = |nitrogen: u32| {
+        it.element(nitrogen) == N
+            && it.is_aromatic(nitrogen)
+            && it.distances(nitrogen, 2).into_iter().any(|(other, distance)| {
+                distance > 0 && it.group(other) == Group::Azine && it.ring(other) == 5
+            })
+    };
+    let leaves = |beta: u32| it.is_sp3(beta) && it.next_to(beta).any(is_azole);
+    it.is_in_ring(ketone)
+        && it.aryls(ketone) == 1
+        && step.hydrogens_gained(ketone) == 2
+        && step.lost_oxo(ketone)
+        && it.next_to(ketone).filter(|&alpha| it.is_sp3(alpha)).any(|alpha| it.next_to(alpha).any(leaves))
+}

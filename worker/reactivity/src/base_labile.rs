@@ -101,7 +101,7 @@ fn loses_halide_to_base(step: &Step<'_>, ends: [u32; 2]) -> bool {
 }
 
 /// Returns true for an aldehyde or ketone that becomes an alkoxide three bonds from the carbonyl carbon of an ester, with which it closes the lactone.
-/// Tertiary alkoxides leave no ester of their own.
+/// Esters of secondary and tertiary alcohols hold.
 fn closes_to_lactone(step: &Step<'_>, carbon: u32) -> bool {
     let it = &step.before;
     let is_open_ester = |acyl: u32| {

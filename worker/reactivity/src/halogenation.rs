@@ -2,6 +2,7 @@
 
 use crate::alkylation::is_acidic;
 use crate::change::{Facts, Step};
+use crate::cleavage::keeps_lewis_acid_labile_group;
 use crate::competition::gains_ring_bond;
 use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
@@ -13,8 +14,13 @@ type Verdict = Result<(), Refusal>;
 
 pub fn deoxyhalogenation(step: &Step<'_>, carbon: u32, oxygen: u32) -> Verdict {
     let before = &step.before;
-    if opens_cyclopropane(step, carbon) {
-        return Err(Refusal::SelfReacting);
+    if takes_hydrogen_halide(step, carbon) {
+        if before.next_to(carbon).any(|next| before.is_cyclopropane(next)) {
+            return Err(Refusal::SelfReacting);
+        }
+        if keeps_lewis_acid_labile_group(step) {
+            return Err(Refusal::Incompatible);
+        }
     }
     let rank = |atom: u32| match before.group(atom) {
         Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol => {
@@ -39,12 +45,11 @@ pub fn deoxyhalogenation(step: &Step<'_>, carbon: u32, oxygen: u32) -> Verdict {
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
-/// Returns true for a carbon on a cyclopropane that takes its halogen from a hydrogen halide: the cation opens to the homoallylic halide (Clayden, Greeves and
-/// Warren, chapter 36).
-fn opens_cyclopropane(step: &Step<'_>, carbon: u32) -> bool {
+/// Returns true for a carbon that takes its halogen from a hydrogen halide. By way of a cation on a cyclopropane it gives the homoallylic halide (Clayden,
+/// Greeves and Warren, chapter 36), and the strong acid removes Boc and tert-butyl groups, acetals and silyl ethers (Wuts and Greene, chart 1).
+fn takes_hydrogen_halide(step: &Step<'_>, carbon: u32) -> bool {
     let it = &step.before;
-    it.next_to(carbon).any(|next| it.is_cyclopropane(next))
-        && step.gained(carbon).any(|(halogen, _)| is_halogen(it.element(halogen)) && it.degree(halogen) == 0)
+    step.gained(carbon).any(|(halogen, _)| is_halogen(it.element(halogen)) && it.degree(halogen) == 0)
 }
 
 /// Refuses the replacement of a phenol's hydroxyl group: only rings like those of azines lose it to phosphorus halides.

@@ -40,6 +40,7 @@ mod elimination;
 mod event;
 mod fischer;
 mod fluorination;
+mod friedel_crafts;
 mod group;
 mod halide_order;
 mod halogenation;

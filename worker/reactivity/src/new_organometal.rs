@@ -24,6 +24,9 @@ type Verdict = Result<(), Refusal>;
 /// with [`Refusal::SelfReacting`] for an alkyl dihalide.
 pub fn check(step: &Step<'_>) -> Verdict {
     for (carbon, other) in step.joined() {
+        if is_made_metal(step, carbon) && is_acryloyl_halide(&step.before, other) {
+            return Err(Refusal::CompetingGroup);
+        }
         if is_made_metal(step, carbon) && takes_metal(step, other) {
             refuse_acids(step, carbon)?;
             refuse_better_halide(step, carbon)?;
@@ -34,6 +37,11 @@ pub fn check(step: &Step<'_>) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// Returns true for the acyl carbon of an α,β-unsaturated acyl halide: the enone that forms takes the metal at either end (March, chapter 10). Weinreb amides stop.
+fn is_acryloyl_halide(it: &Facts, acyl: u32) -> bool {
+    it.group(acyl) == Group::AcylHalide && it.next_to(acyl).any(|alpha| it.group(alpha) == Group::Alkene)
 }
 
 /// Returns true for one aldehyde of glyoxal whose other one stays: its polymer takes a metal at both (March, chapter 16).

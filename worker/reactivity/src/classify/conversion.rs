@@ -207,7 +207,10 @@ fn carbon_nitrogen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
             Some(class!("hemiaminal or aminal formation"))
         }
         // Isatoic anhydride, whose ring counts as aromatic.
-        _ if it.is_aromatic(atom) && it.is_carbonyl(atom) && step.loses(atom, O, Order::Single) => {
+        _ if it.is_aromatic(atom)
+            && it.is_carbonyl(atom)
+            && step.lost(atom).any(|(gone, _)| it.element(gone) == O) =>
+        {
             Some(class!("amide formation from anhydride"))
         }
         _ if it.is_aromatic(atom) && step.lost(atom).next().is_some() => Some(class!("SNAr amination")),

@@ -16,10 +16,10 @@ use chem::Order;
 use crate::alkylation::is_doubly_activated;
 use crate::asymmetric::{self, StereoSource};
 use crate::change::{Facts, Step};
-use crate::cleavage;
 use crate::electrophile;
 use crate::event::{Event, events};
 use crate::group::Group;
+use crate::protecting_group;
 use crate::queries::*;
 use crate::reaction_class::{Category, ReactionClass, class};
 use step::is_michael_acceptor;
@@ -326,7 +326,7 @@ fn cleaved(step: &Step<'_>, atom: u32, root: u32) -> ReactionClass {
                 .any(|methylene| it.next_to(methylene).any(|next| it.is_sp3(next) && it.count(next, SI) > 0))
     };
     let beside = |element: u8| it.next_to(atom).any(|next| it.element(next) == element);
-    match cleavage::class(it, atom, root) {
+    match protecting_group::class(it, atom, root) {
         _ if it.ring(atom) == 3 => class!("epoxide reduction"),
         _ if it.element(root) == S && it.oxo(root) == 1 => class!("sulfinyl removal"),
         _ if it.element(atom) == O && beside(B) => class!("boronic ester hydrolysis"),
@@ -347,7 +347,7 @@ fn cleaved(step: &Step<'_>, atom: u32, root: u32) -> ReactionClass {
 mod tests {
     use super::aromatic_ring;
     use crate::CLASS_NAMES;
-    use crate::cleavage::removals;
+    use crate::protecting_group::removals;
 
     #[test]
     fn every_class_is_given_to_some_step() {

@@ -58,6 +58,7 @@ mod new_organometal;
 mod nucleophile;
 mod origin;
 mod polar;
+mod protecting_group;
 mod queries;
 mod quinone_methide;
 mod reaction_class;

@@ -5,8 +5,8 @@ use chem::Order;
 
 use super::step::{NewBond, is_michael_acceptor};
 use crate::change::Step;
-use crate::cleavage;
 use crate::group::Group;
+use crate::protecting_group;
 use crate::queries::*;
 use crate::reaction_class::{ReactionClass, class};
 
@@ -439,6 +439,6 @@ fn released(step: &Step<'_>) -> Option<ReactionClass> {
                 && step.image(root).is_none()
         };
         let (atom, root) = [(a, b), (b, a)].into_iter().find(|&(atom, root)| leaves(atom, root))?;
-        Some(cleavage::class(it, atom, root)).filter(|class| class.name != "deprotection")
+        Some(protecting_group::class(it, atom, root)).filter(|class| class.name != "deprotection")
     })
 }

@@ -75,13 +75,13 @@ pub(crate) async fn unclaimed(
     .await
 }
 
-/// Claims the molecules for a chunk of the batch, and returns the number of those that no other chunk had. The claims
-/// hold if the transaction commits; another chunk that wants one of them waits for that.
+/// Claims the molecules for a chunk of the batch; false if another chunk has one of them. The claims hold if the
+/// transaction commits; another chunk that wants one of them waits for that.
 pub(crate) async fn claim(
     connection: &mut PgConnection,
     batch: i64,
     molecules: &[String],
-) -> Result<usize, sqlx::Error> {
+) -> Result<bool, sqlx::Error> {
     // Sorted by digest, so that chunks that claim at the same time cannot deadlock.
     let claimed = sqlx::query!(
         "insert into sample_claims (batch, digest)
@@ -92,7 +92,7 @@ pub(crate) async fn claim(
     )
     .execute(connection)
     .await?;
-    Ok(usize::try_from(claimed.rows_affected()).unwrap_or(usize::MAX))
+    Ok(usize::try_from(claimed.rows_affected()) == Ok(molecules.len()))
 }
 
 /// Marks the asynchronous sample as completed.

@@ -110,7 +110,6 @@ impl AsyncSampleRun<'_> {
         let latest = Instant::now() + MAX_CONDITIONED_TIME;
         let mut time_left = MAX_CONDITIONED_TIME;
         let mut draft = PartialSample::new(next_draft(makeable.as_ref(), self.size()), self.wanted.seed);
-        let mut last = None;
         loop {
             let mut is_last;
             (draft, is_last) = match self.draw(draft, &mut time_left).await? {
@@ -128,13 +127,11 @@ impl AsyncSampleRun<'_> {
             let candidates = makeable.as_ref().map_or(draft.molecules(), MakeableMolecules::smiles);
             let new = match self.store_new(candidates, makeable.as_ref()).await? {
                 StoreOutcome::Ended => return Ok(ComputationOutcome::Done(())),
-                StoreOutcome::NotAll(new) => new,
+                StoreOutcome::TooFew(new) => new,
             };
-            // Not on the first failure: another chunk may have claimed some at the same moment, and released others.
-            if is_last && (candidates.len() < self.size() || last == Some(new)) {
+            if is_last {
                 return Ok(ComputationOutcome::Refused(self.too_few(new, &draft, makeable.as_ref())));
             }
-            last = Some(new);
             let aim = next_aim(self.size(), candidates.len(), new);
             draft.grow(next_draft(makeable.as_ref(), aim));
         }
@@ -237,41 +234,48 @@ impl AsyncSampleRun<'_> {
         candidates: &[String],
         makeable: Option<&MakeableMolecules>,
     ) -> Result<StoreOutcome, HandlerError> {
-        let molecules = match self.wanted.batch {
-            _ if candidates.len() < self.size() => return Ok(StoreOutcome::NotAll(candidates.len())),
-            None => candidates[..self.size()].to_vec(),
-            Some(batch) => {
-                let unclaimed = async_samples::unclaimed(&self.handler.pool, batch, candidates, self.size());
-                database::within(DATABASE_TIMEOUT, unclaimed).await?
-            }
-        };
-        if molecules.len() < self.size() {
-            return Ok(StoreOutcome::NotAll(molecules.len()));
+        if candidates.len() < self.size() {
+            return Ok(StoreOutcome::TooFew(candidates.len()));
         }
-        let (molecules, details) = self.details(molecules, makeable).await?;
-        database::within(DATABASE_TIMEOUT, self.store(molecules, details)).await
+        loop {
+            let molecules = match self.wanted.batch {
+                None => candidates[..self.size()].to_vec(),
+                Some(batch) => {
+                    let pool = &self.handler.pool;
+                    let unclaimed = async_samples::unclaimed(pool, batch, candidates, self.size());
+                    database::within(DATABASE_TIMEOUT, unclaimed).await?
+                }
+            };
+            if molecules.len() < self.size() {
+                return Ok(StoreOutcome::TooFew(molecules.len()));
+            }
+            let (molecules, details) = self.details(molecules, makeable).await?;
+            // Else another chunk has stored one of the molecules since, which happens at most once a chunk.
+            if database::within(DATABASE_TIMEOUT, self.store(molecules, details)).await? {
+                return Ok(StoreOutcome::Ended);
+            }
+        }
     }
 
-    /// Stores a sample of these molecules, unless another chunk of the batch has one of them. The terminal states of
+    /// Stores a sample of these molecules; false if another chunk of the batch has one of them. The terminal states of
     /// the asynchronous sample and of its job are stored in the same transaction.
     async fn store(
         &self,
         molecules: Vec<String>,
         details: Option<MoleculeDetails>,
-    ) -> Result<StoreOutcome, HandlerError> {
+    ) -> Result<bool, HandlerError> {
         let id = self.job.sample_id.to_string();
         let mut transaction = self.handler.pool.begin().await?;
         if !async_samples::lock(&mut transaction, &id).await? {
             transaction.rollback().await?;
             store(&self.handler.pool, &self.context, &Err(JobFailure::Cancelled)).await?;
-            return Ok(StoreOutcome::Ended);
+            return Ok(true);
         }
-        if let Some(batch) = self.wanted.batch {
-            let claimed = async_samples::claim(&mut transaction, batch, &molecules).await?;
-            if claimed < molecules.len() {
-                transaction.rollback().await?;
-                return Ok(StoreOutcome::NotAll(claimed));
-            }
+        if let Some(batch) = self.wanted.batch
+            && !async_samples::claim(&mut transaction, batch, &molecules).await?
+        {
+            transaction.rollback().await?;
+            return Ok(false);
         }
         match self.context.finish(&mut transaction, &Ok(())).await? {
             FinishResult::Superseded => transaction.rollback().await?,
@@ -286,7 +290,7 @@ impl AsyncSampleRun<'_> {
                 self.forget_claims().await;
             }
         }
-        Ok(StoreOutcome::Ended)
+        Ok(true)
     }
 
     /// Computes the details of the sample's molecules, if it has any; of makeable ones, with their routes.
@@ -382,6 +386,6 @@ fn next_draft(makeable: Option<&MakeableMolecules>, aim: usize) -> usize {
 enum StoreOutcome {
     /// The job is over.
     Ended,
-    /// Nothing is stored: only this number of molecules, too few, is free of other chunks' claims.
-    NotAll(usize),
+    /// Nothing is stored: only this number of candidates is free of other chunks' claims.
+    TooFew(usize),
 }

@@ -4,9 +4,7 @@ alter table sample_batches
     -- Conditions of all its molecules; null: a batch with neither conditions nor details. Text of JSON, since it is only read as a whole.
     add column conditions json,
     -- True if details of its molecules are stored.
-    add column details boolean not null default false,
-    -- True if a chunk gets its job only when the one before it has ended. So a seed decides which molecules the chunks before have claimed.
-    add column in_order boolean not null default false;
+    add column details boolean not null default false;
 
 -- Null: chunks of a batch with conditions wait for their jobs. Samplers of the previous release would give them jobs without conditions;
 -- to them, such a batch is begun.

@@ -147,7 +147,7 @@ impl BatchTables for SampleBatchTables {
             ) as "in_flight!"
             from sample_batches
             where is_begun is not true and exists (select from accounts where accounts.id = account_id and disabled_at is null)
-                and not (in_order and exists (
+                and not (conditions -> 'seed' is not null and exists (
                     select from sample_orders where batch_id = sample_batches.id and status = 'pending' and job_id is not null
                 ))
             order by account_id, id"#
@@ -174,7 +174,7 @@ impl BatchTables for SampleBatchTables {
         most: i64,
     ) -> Result<Vec<NextPart<StoredAsyncSampleJob>>, sqlx::Error> {
         let terms = sqlx::query!(
-            r#"select conditions as "conditions: Json<SampleConditions>", details, in_order from sample_batches where id = $1"#,
+            r#"select conditions as "conditions: Json<SampleConditions>", details from sample_batches where id = $1"#,
             batch.id
         )
         .fetch_one(&mut *connection)
@@ -185,7 +185,7 @@ impl BatchTables for SampleBatchTables {
             where batch_id = $1 and status = 'pending' and job_id is null
             order by place limit $2 for update",
             batch.id,
-            if terms.in_order { most.min(1) } else { most }
+            if conditions.seed.is_some() { most.min(1) } else { most }
         )
         .fetch_all(connection)
         .await?;
@@ -212,7 +212,7 @@ impl BatchTables for SampleBatchTables {
     }
 
     async fn all_begun(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
-        // A batch whose chunks are made in order gets one job at a time.
+        // A batch with a seed gets one job at a time.
         sqlx::query!(
             "update sample_batches set is_begun = true where id = $1 and not exists (
                 select from sample_orders where batch_id = $1 and status = 'pending' and job_id is null

@@ -282,7 +282,7 @@ pub enum StoredSampleJob {
 }
 
 impl StoredSampleJob {
-    /// Returns the job of either version.
+    /// Returns the job of any version.
     #[must_use]
     pub fn job(&self) -> &SampleJob {
         match self {
@@ -364,17 +364,9 @@ impl StoredAsyncSampleJob {
         if job.conditions.is_empty() && !job.details { Self::V1(job) } else { Self::V4(job) }
     }
 
-    /// Returns the job of either version.
+    /// Returns the job of any version.
     #[must_use]
     pub fn job(&self) -> &AsyncSampleJob {
-        match self {
-            Self::V1(job) | Self::V2(job) | Self::V3(job) | Self::V4(job) => job,
-        }
-    }
-
-    /// Returns the job of either version.
-    #[must_use]
-    pub fn into_job(self) -> AsyncSampleJob {
         match self {
             Self::V1(job) | Self::V2(job) | Self::V3(job) | Self::V4(job) => job,
         }

@@ -315,7 +315,7 @@ async fn a_stored_job_has_the_conditions_as_they_were_given_and_nothing_new_with
 async fn batch_rows(service: &Service) -> Vec<Value> {
     sqlx::query_scalar(
         "select jsonb_build_object(
-            'conditions', conditions, 'details', details, 'in_order', in_order, 'is_begun', is_begun, 'size', size
+            'conditions', conditions, 'details', details, 'is_begun', is_begun, 'size', size
         ) from sample_batches order by number",
     )
     .fetch_all(&service.pool)
@@ -339,17 +339,17 @@ async fn a_batch_is_stored_with_its_conditions_and_has_nothing_new_without_any()
     for answer in [&plain, &made, &detailed, &seeded] {
         assert_eq!((answer.status, names(answer)), (200, names(&plain)), "{answer:?}");
     }
-    let row = |conditions: Value, details: bool, in_order: bool, is_begun: Value, size: u32| {
+    let row = |conditions: Value, details: bool, is_begun: Value, size: u32| {
         json!({
-            "conditions": conditions, "details": details, "in_order": in_order, "is_begun": is_begun, "size": size,
+            "conditions": conditions, "details": details, "is_begun": is_begun, "size": size,
         })
     };
     // To samplers of the previous release, a batch with conditions is begun.
     let rows = [
-        row(Value::Null, false, false, json!(false), 600),
-        row(json!({ "properties": { "mw": { "lte": 300.0 } } }), false, false, Value::Null, 600),
-        row(json!({}), true, false, Value::Null, 1),
-        row(json!({ "seed": 5 }), false, true, Value::Null, 1),
+        row(Value::Null, false, json!(false), 600),
+        row(json!({ "properties": { "mw": { "lte": 300.0 } } }), false, Value::Null, 600),
+        row(json!({}), true, Value::Null, 1),
+        row(json!({ "seed": 5 }), false, Value::Null, 1),
     ];
     assert_eq!(batch_rows(&service).await, rows);
 }

@@ -465,7 +465,7 @@ impl Handler<StoredAsyncSampleJob> for MockAsyncSampler {
         context: JobContext<StoredAsyncSampleJob>,
         job: StoredAsyncSampleJob,
     ) -> Result<(), HandlerError> {
-        let job = job.into_job();
+        let job = job.job().clone();
         if job.model_id == "slow_model" {
             while !context.cancelled.load(Ordering::Acquire) {
                 tokio::time::sleep(Duration::from_millis(20)).await;

@@ -67,7 +67,7 @@ impl Handler<StoredAsyncSampleJob> for AsyncSampleHandler {
         context: JobContext<StoredAsyncSampleJob>,
         job: StoredAsyncSampleJob,
     ) -> Result<(), HandlerError> {
-        let job = job.into_job();
+        let job = job.job().clone();
         let id = job.sample_id.to_string();
         let Some(wanted) =
             database::within(DATABASE_TIMEOUT, async_samples::read_parameters(&self.pool, &id)).await?

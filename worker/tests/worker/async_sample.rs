@@ -85,13 +85,12 @@ pub async fn conditioned_batch(pool: &PgPool, model_id: &str, sizes: &[i32], con
             insert into accounts (id, email, name, password_hash, scopes) values ('acc_1', 'a', 'a', '', '{}')
             on conflict do nothing
         )
-        insert into sample_batches (id, account_id, size, chunk_count, conditions, details, in_order, is_begun)
-        values ('sbt_1', 'acc_1', $1, $2, $3, true, $4, null)",
+        insert into sample_batches (id, account_id, size, chunk_count, conditions, details, is_begun)
+        values ('sbt_1', 'acc_1', $1, $2, $3, true, null)",
     )
     .bind(sizes.iter().sum::<i32>())
     .bind(i32::try_from(sizes.len()).unwrap())
     .bind(sqlx::types::Json(conditions))
-    .bind(conditions.seed.is_some())
     .execute(pool)
     .await
     .unwrap();

@@ -44,16 +44,15 @@ pub struct SampleBatchRow {
 pub async fn insert(connection: &mut PgConnection, new: &NewSampleBatch<'_>) -> Result<(), sqlx::Error> {
     let has_conditions = new.details || !new.conditions.is_empty();
     sqlx::query!(
-        "insert into sample_batches (id, account_id, model_id, size, chunk_count, conditions, details, in_order, is_begun)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, case when $6::json is null then false end)",
+        "insert into sample_batches (id, account_id, model_id, size, chunk_count, conditions, details, is_begun)
+        values ($1, $2, $3, $4, $5, $6, $7, case when $6::json is null then false end)",
         new.id,
         new.account_id,
         new.model_id,
         i32::try_from(new.size).unwrap_or(i32::MAX),
         i32::try_from(new.chunk_count).unwrap_or(i32::MAX),
         has_conditions.then_some(Json(new.conditions)) as _,
-        new.details,
-        new.conditions.seed.is_some()
+        new.details
     )
     .execute(connection)
     .await

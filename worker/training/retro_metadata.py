@@ -30,6 +30,12 @@ def accuracies(text: str) -> dict[str, float]:
     return {"reactions": int(found[0][3]), **shares, "error_95": max(float(error) for _, _, error, _ in found)}
 
 
+def reactants(path: Path) -> int:
+    """Gives the number of recorded reactants that the pack counts."""
+    with safe_open(path, "np") as file:
+        return len(file.get_tensor("keys"))
+
+
 def main() -> None:
     """Counts what the pack was made from and joins it with measured figures."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -74,6 +80,7 @@ def main() -> None:
             "metrics": {"uspto50k_val": accuracies(args.policy.read_text(encoding="utf-8"))},
             "templates": {"extracted": len(library) - by_hand, "by_hand": by_hand},
             "plausibility": plausibility,
+            "reactants": {"file": "reactants.safetensors", "reactants": reactants(args.pack / "reactants.safetensors")},
             "precedents": {"file": "precedents.safetensors", "bits": 512, "per_template": "up to 8, chosen to differ"},
         },
     )

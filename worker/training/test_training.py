@@ -20,6 +20,7 @@ import demo_catalogue
 import evaluate
 import extend_library
 import extract_templates
+import fit_order
 import flask_reactions
 import held_out
 import make_generator
@@ -853,3 +854,17 @@ def test_a_map_that_no_source_confirms_is_kept_where_its_kind_is_known() -> None
     lines, _ = cleaned([*claimed, unclaimed], mapped | {unclaimed.unmapped(): (0.4, (6, 7, 8, 9, 3, 4, 2, 1, 0))})
 
     assert [line[TRUST] for line in lines] == ["agreed", "agreed", "known"]
+
+
+def test_the_order_of_sets_is_fitted_within_products(tmp_path: Path) -> None:
+    # The second feature tells the recorded set of each product; the first is larger for all sets of the second product.
+    rows = [(0, 1, 1, 2), (0, 0, 1, 1), (1, 0, 9, 0), (1, 1, 9, 1), (2, 0, 5, 5)]
+    (tmp_path / "sets.tsv").write_text("".join("\t".join(map(str, row)) + "\n" for row in rows))
+
+    choices = fit_order.Choices.read(tmp_path / "sets.tsv")
+
+    assert choices.product.tolist() == [0, 0, 1, 1]  # no set of the third product is recorded
+    first, second = choices.fit()
+    assert second > 1 and abs(first) < 1e-6
+    assert choices.ranks(choices.features @ [0, -1]).tolist() == [1, 1]
+    assert choices.of(np.array([1])).ranks(np.array([1.0, 1.0])).tolist() == [0]

@@ -10,6 +10,7 @@ pub mod library;
 pub mod plausibility;
 pub mod policy;
 pub mod precedents;
+pub mod reactants;
 pub mod records;
 pub mod tensors;
 
@@ -25,6 +26,7 @@ use crate::model::library::TemplateLibrary;
 use crate::model::plausibility::PlausibilityModel;
 use crate::model::policy::{Policy, Ranking};
 use crate::model::precedents::{PrecedentSimilarity, Precedents};
+use crate::model::reactants::RecordedReactants;
 use crate::model::records::{RecordedReactions, RecordedReactionsByTemplate};
 
 /// Templates and the policy network that ranks them, loaded once and shared.
@@ -33,6 +35,7 @@ pub struct RetroModel {
     policy: Policy,
     plausibility_model: Option<PlausibilityModel>,
     precedents: Option<Precedents>,
+    reactants: Option<RecordedReactants>,
     records: RecordedReactionsByTemplate,
 }
 
@@ -41,6 +44,7 @@ impl RetroModel {
     /// - `sites.safetensors`: lets the network see where templates match;
     /// - `plausibility.safetensors`: gives the probability that a reaction mixture gives the stated product;
     /// - `precedents.safetensors`: products of recorded reactions;
+    /// - `reactants.safetensors`: counts recorded reactants, for the order of precursor sets;
     /// - `evidence.tsv.gz` with `agents.tsv`: the patents and conditions of those reactions.
     ///
     /// The table is TAB-separated with the header `retro_template template_hash library_occurrence library_index`,
@@ -71,10 +75,19 @@ impl RetroModel {
         let plausibility_model = plausibility_model.transpose()?;
         let precedents =
             there("precedents.safetensors").map(|path| Precedents::load(&path, library.len())).transpose()?;
+        let reactants =
+            there("reactants.safetensors").map(|path| RecordedReactants::load(&path)).transpose()?;
         let records = there("evidence.tsv.gz")
             .map(|_| RecordedReactionsByTemplate::load(dir, library.len()))
             .transpose()?;
-        Ok(Self { library, policy, plausibility_model, precedents, records: records.unwrap_or_default() })
+        Ok(Self {
+            library,
+            policy,
+            plausibility_model,
+            precedents,
+            reactants,
+            records: records.unwrap_or_default(),
+        })
     }
 
     /// Single-template model for tests of later stages.
@@ -85,6 +98,7 @@ impl RetroModel {
             policy: Policy::uniform(1),
             plausibility_model: None,
             precedents: None,
+            reactants: None,
             records: RecordedReactionsByTemplate::default(),
         }
     }
@@ -169,6 +183,11 @@ impl RetroModel {
         product: &Fingerprint,
     ) -> Option<PrecedentSimilarity> {
         self.precedents.as_ref()?.nearest(template, product)
+    }
+
+    /// Recorded reactants, if the model counts them.
+    pub(crate) fn recorded_reactants(&self) -> Option<&RecordedReactants> {
+        self.reactants.as_ref()
     }
 
     /// Templates that may match a product, most probable first.

@@ -6,6 +6,7 @@ pub mod confidence;
 pub mod explain;
 pub mod forward;
 pub mod one_step;
+pub mod order;
 pub mod proposals;
 pub mod temporary;
 pub mod validate;

@@ -19,7 +19,8 @@ use crate::PackFolder;
 /// Maximum size of a decompressed table in bytes: a hundred times the usual size.
 const MAX_TABLE_BYTES: u64 = 1 << 30;
 /// Optional files of a pack, besides the two required ones.
-const OPTIONAL: [&str; 3] = ["sites.safetensors", "plausibility.safetensors", "precedents.safetensors"];
+const OPTIONAL: [&str; 4] =
+    ["sites.safetensors", "plausibility.safetensors", "precedents.safetensors", "reactants.safetensors"];
 /// Products of the most common reactions: an amide, a biaryl, an ester, a sulfonamide, an aryl ether, an amine.
 const ORDINARY: [&str; 6] = [
     "CC(=O)Nc1ccc(O)cc1",

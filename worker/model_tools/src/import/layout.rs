@@ -99,6 +99,7 @@ fn copy(source: &Path, kind: Kind, draft: &Draft) -> Result<Vec<String>, ModelTo
             "sites.safetensors",
             "plausibility.safetensors",
             "precedents.safetensors",
+            "reactants.safetensors",
             "README.md",
         ],
     };

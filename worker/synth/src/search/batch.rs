@@ -84,8 +84,8 @@ impl Planner {
         BatchResult { each, worked: started.elapsed().saturating_sub(paused) }
     }
 
-    /// Returns the `most` probable sets of precursors of `product` whose steps pass this check, most probable first,
-    /// ties by their canonical SMILES; `None` if the budget is spent first.
+    /// Returns the `most` probable sets of precursors of `product` whose steps pass this check, in the order of
+    /// [`PrecursorSet`]s that chemists have probably used; `None` if the budget is spent first.
     #[must_use]
     pub fn precursor_sets(
         &self,

@@ -5,8 +5,10 @@
 //! does before it expands a step's precursors. On request it is also run forwards, as the steps of routes are.
 //! Refused proposals make room for the next. The search ends when enough sets are valid and no remaining template is
 //! as probable as the last of them. It does not wait for what several improbable templates would propose together,
-//! since trying all matching templates takes several times as long. At least `MIN_SETS` sets are sought even if
-//! fewer are wanted, because the order would otherwise differ.
+//! since trying all matching templates takes several times as long.
+//!
+//! The [`ORDERED_SETS`] most probable valid sets are put in the order in which chemists have probably used them
+//! (`order.rs`). As many are sought even if fewer are wanted, because the order would otherwise differ.
 
 use std::sync::Arc;
 
@@ -18,11 +20,9 @@ use crate::graph::expander::{Expander, Expansion, TemplateOutcome};
 use crate::model::RetroModel;
 use crate::steps::confidence::TemplateEvidence;
 use crate::steps::explain::StepFault;
+use crate::steps::order::{ORDERED_SETS, SetFeatures, likelier};
 use crate::steps::validate::fault;
 use crate::task::Budget;
-
-/// Minimum number of sets to find, even if fewer are wanted.
-const MIN_SETS: usize = 50;
 
 /// Checks that proposals must pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,8 +64,9 @@ struct CandidateSet {
     step: Option<(u32, Arc<TemplateOutcome>, ReactionClass)>,
 }
 
-/// Returns the `most` probable valid sets of precursors of `product`, most probable first, ties by their canonical
-/// SMILES; `None` if the budget is spent first.
+/// Returns the `most` probable valid sets of precursors of `product`: of the [`ORDERED_SETS`] most probable those first
+/// that chemists have probably used, the others in the order of their probabilities, ties by their canonical SMILES;
+/// `None` if the budget is spent first.
 pub fn precursor_sets(
     expander: &Expander,
     product: &Molecule,
@@ -79,7 +80,7 @@ pub fn precursor_sets(
     let list = expander.list(&expansion);
     let mut candidates: FxHashMap<Box<[MoleculeKey]>, CandidateSet> = FxHashMap::default();
     for (at, ranked) in list.iter().enumerate() {
-        if has_enough_valid_sets(&candidates, most.max(MIN_SETS), ranked.probability) {
+        if has_enough_valid_sets(&candidates, most.max(ORDERED_SETS), ranked.probability) {
             break;
         }
         let found = expander.outcomes(&expansion, at, &mut || !budget.spent())?;
@@ -138,36 +139,50 @@ fn written(
     candidates: FxHashMap<Box<[MoleculeKey]>, CandidateSet>,
     most: usize,
 ) -> Vec<PrecursorSet> {
-    let mut candidates: Vec<CandidateSet> = candidates.into_values().filter(|it| it.step.is_some()).collect();
-    candidates.sort_unstable_by(|a, b| b.probability.total_cmp(&a.probability));
-    // Keeps sets as probable as the last wanted one, because ties are broken by SMILES.
-    let last = most.checked_sub(1).and_then(|last| candidates.get(last));
-    let least = last.map_or(0.0, |last| last.probability);
-    candidates.retain(|candidate| candidate.probability >= least);
+    let mut sets: Vec<ValidSet> = candidates.into_values().filter_map(ValidSet::of).collect();
+    sets.sort_by(|a, b| b.probability.total_cmp(&a.probability).then_with(|| a.names.cmp(&b.names)));
+    for set in sets.iter_mut().take(ORDERED_SETS) {
+        set.features = SetFeatures::of(model, (set.template, set.probability), true, &set.outcome.precursors);
+    }
+    sets.sort_by(|a, b| likelier(a.features, b.features));
     let fingerprint = product.unlabelled().molecule().fingerprint();
-    let set = |CandidateSet { probability, step }: CandidateSet| {
-        let (template, found, class) = step?;
+    let written = |ValidSet { template, probability, outcome, class, .. }: ValidSet| {
         let mut precursors: Vec<Molecule> =
-            found.precursors.iter().map(|precursor| precursor.molecule.clone()).collect();
+            outcome.precursors.iter().map(|precursor| precursor.molecule.clone()).collect();
         precursors.sort_by(|a, b| a.as_canonical().cmp(b.as_canonical()));
-        let probability = probability.min(1.0);
         let precedent = model.nearest_precedent(template, &fingerprint);
         let evidence = TemplateEvidence::new(model, template, probability, precedent);
-        Some(PrecursorSet {
+        PrecursorSet {
             precursors,
             probability,
-            plausibility: evidence.confidence(found.plausibility_alone(product, model)),
+            plausibility: evidence.confidence(outcome.plausibility_alone(product, model)),
             template_hash: model.template_hash(template).to_owned(),
             precedents: model.records(template).reactions,
             class,
-            stereo_source: found.stereo_source(product),
-        })
+            stereo_source: outcome.stereo_source(product),
+        }
     };
-    let mut sets: Vec<PrecursorSet> = candidates.into_iter().filter_map(set).collect();
-    let names = |set: &PrecursorSet| -> Vec<String> {
-        set.precursors.iter().map(Molecule::canonical_smiles).collect()
-    };
-    sets.sort_by(|a, b| b.probability.total_cmp(&a.probability).then_with(|| names(a).cmp(&names(b))));
-    sets.truncate(most);
-    sets
+    sets.into_iter().take(most).map(written).collect()
+}
+
+/// Candidate that is valid.
+struct ValidSet {
+    template: u32,
+    probability: f32,
+    outcome: Arc<TemplateOutcome>,
+    class: ReactionClass,
+    /// Canonical SMILES of the precursors, ascending.
+    names: Vec<String>,
+    features: Option<SetFeatures>,
+}
+
+impl ValidSet {
+    fn of(candidate: CandidateSet) -> Option<Self> {
+        let (template, outcome, class) = candidate.step?;
+        let mut names: Vec<String> =
+            outcome.precursors.iter().map(|precursor| precursor.molecule.canonical_smiles()).collect();
+        names.sort_unstable();
+        let probability = candidate.probability.min(1.0);
+        Some(Self { template, probability, outcome, class, names, features: None })
+    }
 }

@@ -6,42 +6,22 @@
 use chem::Order;
 
 use crate::arene_competition;
+use crate::arene_position::position;
 use crate::arene_score::score;
-use crate::arene_sites::{Electrophile, RingSystem};
-use crate::arylation::is_beside_phenol;
+use crate::arene_sites::Electrophile;
 use crate::change::{Facts, Step};
 use crate::competition::{closed_ring_size, gains_ring_bond};
 use crate::event::Event;
 use crate::friedel_crafts::{
-    alkyl, is_alpha_of_thienoazine, is_on_free_azole, is_tertiary, lewis_acid, loses_carbon_monoxide,
-    refuse_aryl_aldehydes, refuse_benzylic_halides, refuse_free_alcohols, refuse_free_amines, tertiary_alkyl,
+    carbon_electrophile, lewis_acid, refuse_anthraquinone_of_poor_ring, takes_vilsmeier_reagent,
 };
 use crate::group::{Group, aromatic_positions};
 use crate::lithiation::is_lithiated;
 use crate::queries::*;
 use crate::refusal::Refusal;
 
-/// Largest logarithm of the ratio of rates to the best position at which a position is still part of a mixture that
-/// chemists separate. Of recorded substitutions that were kept back, 0.91 are within it, and 0.12 of the other positions.
-const SEPARABLE_MARGIN: f64 = 0.8;
-
-/// Lead that a position of a plain benzene ring needs over every other in halogenations and nitrations: without a donor, alkyl groups
-/// and halogens leave the isomers close (Stock and Brown 1963).
-const PLAIN_RING_LEAD: f64 = 0.9;
-
-/// Score that a ring needs for the Vilsmeier reagent.
-const LEAST_FOR_VILSMEIER: i32 = 14;
-/// Score that a ring needs for formylation with a Lewis acid: an alkyl group beside or across.
-const LEAST_FOR_RIECHE: i32 = 8;
-
-/// Score that a phenol needs for formylation by hexamine in acid: 2,6-dihalophenols (Duff 1941).
-const LEAST_FOR_DUFF: i32 = 0;
-
 /// Score that a ring needs for thiocyanogen: anilines, indoles and pyrroles take it, anisoles do not (Wood, Org. React. 1946, 3, 240).
 const LEAST_FOR_THIOCYANOGEN: i32 = 30;
-
-/// Lead of the enamide's β-carbon of an isoquinolone over its benzene ring (Joule and Mills, chapter 9).
-const ENAMIDE_LEAD: f64 = 4.0;
 
 type Verdict = Result<(), Refusal>;
 
@@ -104,21 +84,6 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     }
 }
 
-/// Refuses the two acylations of one benzene ring by a diacid's halide or anhydride, unless donors help both: the second meets the first one's ketone
-/// (March, chapter 11). Free amines are acylated first, also where a phenol closes the ring.
-fn refuse_anthraquinone_of_poor_ring(step: &Step<'_>, carbon: u32, acyl: u32) -> Verdict {
-    let before = &step.before;
-    if step.are_in_same_molecule(carbon, acyl) || !gains_ring_bond(step, carbon) {
-        return Ok(());
-    }
-    refuse_free_amines(step)?;
-    refuse_free_alcohols(step)?;
-    let positions = aromatic_positions(&before.structure, carbon);
-    let is_poor =
-        positions.iter().any(|&(atom, _)| before.next_to(atom).any(|next| before.impoverishes_ring(next)));
-    if is_poor { Err(Refusal::Arene) } else { Ok(()) }
-}
-
 /// Returns true for C5 or C6 of a substituted benzimidazole whose benzene ring is free, which electrophiles do not tell apart (Joule and Mills, chapter 25).
 fn is_one_of_two_in_benzimidazole(before: &Facts, carbon: u32) -> bool {
     let bond = before.around(carbon).iter().find(|bond| bond.ring == 6 && bond.order == Order::Aromatic);
@@ -144,7 +109,7 @@ fn is_richer_than_oxide(step: &Step<'_>, atom: u32) -> bool {
     step.before.is_aromatic_carbon(atom)
         && step.before.hydrogens(atom) > 0
         && step.is_untouched(atom)
-        && score(&step.before, atom) >= LEAST_FOR_VILSMEIER
+        && takes_vilsmeier_reagent(&step.before, atom)
 }
 
 /// Checks the substitution by sulfur: a sulfonic acid, thiocyanogen or a disulfide.
@@ -238,10 +203,9 @@ fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict 
         position(step, carbon, 15, Electrophile::Formylation)
     } else {
         refuse_nitration_beside_amine(step, carbon)?;
-        if step.atoms().any(|atom| step.is_untouched(atom) && is_hydroquinone(&step.before, atom)) {
-            return Err(Refusal::Incompatible);
-        }
-        if step.atoms().any(|atom| is_lost_in_mixed_acid(&step.before, atom) && step.is_untouched(atom)) {
+        let is_destroyed =
+            |atom: u32| is_hydroquinone(&step.before, atom) || is_lost_in_mixed_acid(&step.before, atom);
+        if step.atoms().any(|atom| is_destroyed(atom) && step.is_untouched(atom)) {
             return Err(Refusal::Incompatible);
         }
         position(step, carbon, -75, Electrophile::Nitration)
@@ -373,158 +337,4 @@ fn has_free_quinol(step: &Step<'_>) -> bool {
             .into_iter()
             .any(|(other, distance)| matches!(distance, 3 | 5) && is_phenol(other))
     })
-}
-
-fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdict {
-    let before = &step.before;
-    let group = before.group(electrophile);
-    let image = step.image(electrophile);
-    let formyl = image.is_some_and(|image| step.after.group(image) == Group::Aldehyde);
-    // Cyanide is a nucleophile; an electrophilic source of a cyano group loses a halide or sulfinate.
-    let is_sp = image.is_some_and(|image| step.after.triply(image).is_some());
-    if is_sp && step.lost(electrophile).next().is_none() {
-        return Err(Refusal::NoLeavingGroup);
-    }
-    match group {
-        Group::CarbonDioxide => lithiation_or(step, carbon, 20),
-        _ if formyl && matches!(group, Group::Amide | Group::Ester) => {
-            lithiation_or(step, carbon, LEAST_FOR_VILSMEIER)
-        }
-        _ if formyl => lewis_acid_formylation(step, carbon),
-        Group::AcylHalide | Group::Anhydride | Group::Acid | Group::Isocyanate | Group::Chloroformate => {
-            refuse_free_amines(step)?;
-            refuse_benzylic_halides(step)?;
-            if matches!(group, Group::AcylHalide | Group::Anhydride) {
-                refuse_free_alcohols(step)?;
-            }
-            if is_alpha_of_thienoazine(before, carbon) {
-                return Err(Refusal::Position);
-            }
-            if group == Group::AcylHalide && loses_carbon_monoxide(before, carbon, electrophile) {
-                return Err(Refusal::Arene);
-            }
-            lewis_acid(step, carbon)?;
-            refuse_aryl_aldehydes(step, carbon)?;
-            if is_beta_of_sulfonylpyrrole(before, carbon) {
-                return Ok(());
-            }
-            position(step, carbon, -16, Electrophile::Acylation)
-        }
-        Group::Organoboron | Group::Organotin | Group::Organometal | Group::Organozinc => {
-            Err(Refusal::NoLeavingGroup)
-        }
-        Group::Nitrile => position(step, carbon, 15, Electrophile::Acylation),
-        Group::Ester | Group::Amide | Group::Weinreb | Group::ActiveEster => {
-            lithiation_or(step, carbon, 1000)
-        }
-        // A lithiated ring gives the alcohol; only a rich one is alkylated by way of its cation.
-        Group::Aldehyde | Group::Ketone
-            if step.lost(electrophile).any(|(gone, _)| before.element(gone) == O) =>
-        {
-            position(step, carbon, 12, Electrophile::Formylation)
-        }
-        Group::Aldehyde | Group::Ketone | Group::ImineCarbon => lithiation_or(step, carbon, 12),
-        Group::Alkene => position(step, carbon, -14, Electrophile::Acylation),
-        Group::Alkyl => {
-            if before.is_saturated(electrophile) {
-                alkyl(step, electrophile)?;
-            }
-            if is_on_free_azole(before, carbon) {
-                return Err(Refusal::CompetingGroup);
-            }
-            if is_tertiary(before, electrophile) {
-                tertiary_alkyl(step, carbon)?;
-            }
-            refuse_free_amines(step)?;
-            refuse_benzylic_halides(step)?;
-            position(step, carbon, -14, Electrophile::Acylation)
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Checks formylation by dichloromethyl methyl ether and a Lewis acid (Rieche, Gross and Höft, Chem. Ber. 1960, 93, 88), which takes rings
-/// down to those of alkylbenzenes.
-fn lewis_acid_formylation(step: &Step<'_>, carbon: u32) -> Verdict {
-    lewis_acid(step, carbon)?;
-    let least = if is_beside_phenol(&step.before, carbon) { LEAST_FOR_DUFF } else { LEAST_FOR_RIECHE };
-    position(step, carbon, least, Electrophile::Formylation)
-}
-
-/// Accepts the ring's own reactivity if its score reaches `least`, or else lithiation next to a directing group.
-fn lithiation_or(step: &Step<'_>, carbon: u32, least: i32) -> Verdict {
-    match position(step, carbon, least, Electrophile::Formylation) {
-        Err(_) if is_lithiated(step, carbon) => Ok(()),
-        verdict => verdict,
-    }
-}
-
-/// Checks that the position is electron-rich enough, and that the electrophile takes it rather than another.
-fn position(step: &Step<'_>, carbon: u32, least: i32, electrophile: Electrophile) -> Verdict {
-    if score(&step.before, carbon) < least {
-        return Err(Refusal::Arene);
-    }
-    if is_behind(step, carbon, electrophile) { Err(Refusal::Position) } else { Ok(()) }
-}
-
-/// Returns true if another position of the reaction mixture is faster than the separable mixtures of chemists allow.
-fn is_behind(step: &Step<'_>, carbon: u32, electrophile: Electrophile) -> bool {
-    let before = &step.before;
-    let Some(own_system) = RingSystem::of(before, carbon) else { return false };
-    let is_plain = own_system.is_benzene() && !arene_competition::is_activated(before, carbon);
-    let margin =
-        if is_plain && electrophile.is_halogen_or_nitronium() { -PLAIN_RING_LEAD } else { SEPARABLE_MARGIN };
-    let lead = if is_enamide_beta(before, carbon) { ENAMIDE_LEAD } else { 0.0 };
-    let least = own_system.value(before, carbon, electrophile) + margin + lead;
-    let mut systems = vec![own_system];
-    let mut classes = vec![before.at(carbon).class];
-    for atom in step.atoms() {
-        let competes =
-            before.is_aromatic_carbon(atom) && before.hydrogens(atom) > 0 && step.image(atom).is_some();
-        if !competes || classes.contains(&before.at(atom).class) {
-            continue;
-        }
-        classes.push(before.at(atom).class);
-        if !systems.iter().any(|system| system.contains(atom)) {
-            systems.extend(RingSystem::of(before, atom));
-        }
-        let system = systems.iter().find(|system| system.contains(atom));
-        if system.is_some_and(|system| system.value(before, atom, electrophile) > least) {
-            return true;
-        }
-    }
-    false
-}
-
-/// Returns true for the carbon beside the fusion and two bonds from the nitrogen of an isoquinolone.
-fn is_enamide_beta(before: &Facts, carbon: u32) -> bool {
-    let is_lactam_nitrogen =
-        |atom: u32| before.element(atom) == N && before.next_to(atom).any(|next| before.is_carbonyl(next));
-    before.ring(carbon) == 6
-        && before.next_to(carbon).any(|next| before.is_shared_by_aromatic_rings(next))
-        && before.next_to(carbon).any(|alpha| {
-            before.is_aromatic_carbon(alpha)
-                && !before.is_shared_by_aromatic_rings(alpha)
-                && before
-                    .next_to(alpha)
-                    .any(|nitrogen| is_lactam_nitrogen(nitrogen) && before.is_aromatic(nitrogen))
-        })
-}
-
-/// Returns true for C3 of a pyrrole with a sulfonyl group on its nitrogen, which aluminium chloride acylates there (Kakushima and others, J. Org.
-/// Chem. 1983, 48, 3214).
-fn is_beta_of_sulfonylpyrrole(before: &Facts, carbon: u32) -> bool {
-    let positions = aromatic_positions(&before.structure, carbon);
-    before.ring(carbon) == 5
-        && positions.iter().any(|&(atom, distance)| {
-            distance == 2
-                && before.element(atom) == N
-                && before.next_to(atom).any(|next| before.element(next) == S && before.oxo(next) == 2)
-        })
-        && !positions.iter().any(|&(atom, _)| before.is_shared_by_aromatic_rings(atom))
-}
-
-/// Returns true if the Vilsmeier reagent takes this position.
-pub fn takes_vilsmeier_reagent(facts: &Facts, carbon: u32) -> bool {
-    score(facts, carbon) >= LEAST_FOR_VILSMEIER
 }

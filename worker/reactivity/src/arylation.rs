@@ -190,16 +190,9 @@ fn is_between_groups(it: &Facts, carbon: u32) -> bool {
 /// Returns true for a carbon of a triazole or tetrazole with its N–H, whose anion holds the halide and binds palladium: chemists protect it first (Joule and Mills,
 /// chapter 29).
 fn is_on_free_triazole(it: &Facts, carbon: u32) -> bool {
-    let nitrogens = || {
-        it.distances(carbon, 2)
-            .into_iter()
-            .map(|(atom, _)| atom)
-            .filter(|&atom| it.element(atom) == N && it.is_aromatic(atom) && it.ring(atom) == 5)
-    };
     it.is_aromatic(carbon)
-        && it.ring(carbon) == 5
-        && nitrogens().count() > 2
-        && nitrogens().any(|atom| it.hydrogens(atom) > 0)
+        && it.azole_nitrogens(carbon).count() > 2
+        && it.azole_nitrogens(carbon).any(|nitrogen| it.hydrogens(nitrogen) > 0)
 }
 
 /// Returns true if the nucleophile takes a chlorine that needs a metal and leaves one that needs none, as 2-chloroquinolines have.

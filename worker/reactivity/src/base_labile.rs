@@ -55,16 +55,19 @@ fn closes_to_epoxide(step: &Step<'_>, carbon: u32) -> bool {
 
 /// Returns true for the α-carbon of a cyclopropanecarboxylate of a primary or secondary alcohol without a second acceptor.
 fn is_cyclopropanecarboxylate(it: &Facts, alpha: u32) -> bool {
-    let is_open_ester = |acyl: u32| {
-        it.group(acyl) == Group::Ester
-            && it.next_to(acyl).filter(|&oxygen| it.group(oxygen) == Group::EsterOxygen).any(|oxygen| {
-                it.next_to(oxygen).any(|alkyl| alkyl != acyl && it.is_sp3(alkyl) && it.carbons(alkyl) < 3)
-            })
-    };
     it.is_cyclopropane(alpha)
         && it.next_to(alpha).filter(|&next| it.is_acceptor(next)).count() == 1
         && it.aryls(alpha) == 0
-        && it.next_to(alpha).any(is_open_ester)
+        && it.next_to(alpha).any(|acyl| is_ester_of_alcohol(it, acyl, 2))
+}
+
+/// Returns true for the acyl carbon of an ester whose alcohol has at most so many carbons on its own carbon: one for primary ones, two for secondary ones.
+fn is_ester_of_alcohol(it: &Facts, acyl: u32, most_carbons: usize) -> bool {
+    it.group(acyl) == Group::Ester
+        && it.next_to(acyl).filter(|&oxygen| it.group(oxygen) == Group::EsterOxygen).any(|oxygen| {
+            it.next_to(oxygen)
+                .any(|alkyl| alkyl != acyl && it.is_sp3(alkyl) && it.carbons(alkyl) <= most_carbons)
+        })
 }
 
 /// Returns true for the carbon of an acyloxymethyl ester or carbonate, which an enolate takes apart to formaldehyde.
@@ -104,14 +107,8 @@ fn loses_halide_to_base(step: &Step<'_>, ends: [u32; 2]) -> bool {
 /// Esters of secondary and tertiary alcohols hold.
 fn closes_to_lactone(step: &Step<'_>, carbon: u32) -> bool {
     let it = &step.before;
-    let is_open_ester = |acyl: u32| {
-        it.group(acyl) == Group::Ester
-            && !it.is_in_ring(acyl)
-            && step.is_untouched(acyl)
-            && it.next_to(acyl).filter(|&oxygen| it.group(oxygen) == Group::EsterOxygen).any(|oxygen| {
-                it.next_to(oxygen).any(|alkyl| alkyl != acyl && it.is_sp3(alkyl) && it.carbons(alkyl) < 2)
-            })
-    };
+    let is_open_ester =
+        |acyl: u32| is_ester_of_alcohol(it, acyl, 1) && !it.is_in_ring(acyl) && step.is_untouched(acyl);
     matches!(it.group(carbon), Group::Aldehyde | Group::Ketone)
         && it
             .distances(carbon, 3)

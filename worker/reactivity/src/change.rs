@@ -63,6 +63,13 @@ impl Facts {
         })
     }
 
+    /// Returns true for a carbon of an azole with two nitrogens or more and its N–H, whose nitrogens take electrophiles and whose anion holds
+    /// substituents (Joule and Mills 2010, chapters 24, 25 and 29).
+    pub(crate) fn is_on_free_azole(&self, carbon: u32) -> bool {
+        self.azole_nitrogens(carbon)
+            .any(|nitrogen| self.group(nitrogen) == Group::Azole && self.hydrogens(nitrogen) > 0)
+    }
+
     /// Returns true for the nitrogen of an aniline that has a hydrogen.
     pub(crate) fn is_free_aniline(&self, atom: u32) -> bool {
         matches!(self.group(atom), Group::Aniline | Group::SecondaryAniline) && self.hydrogens(atom) > 0

@@ -1,10 +1,14 @@
-//! Friedel–Crafts reactions: the acid, the cations, and the groups that either of them takes.
+//! Friedel–Crafts reactions and other substitutions by carbon: the acid, the cations, and the groups that either of them takes.
 //!
 //! Sources: Olah, "Friedel-Crafts Chemistry" (1973); Smith, "March's Advanced Organic Chemistry", chapter 11; others at the functions.
 
+use crate::arene_position::{lithiation_or, position};
 use crate::arene_score::score;
+use crate::arene_sites::Electrophile;
+use crate::arylation::is_beside_phenol;
 use crate::change::{Facts, Step};
 use crate::cleavage::keeps_lewis_acid_labile_group;
+use crate::competition::gains_ring_bond;
 use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 use crate::refusal::Refusal;
@@ -17,6 +21,106 @@ const ELECTRON_RICH: i32 = 40;
 /// Score of a ring with a donor, which takes a tertiary acylium ion before the ion loses carbon monoxide.
 const LEAST_WITH_ACYLIUM: i32 = 14;
 
+/// Score that a ring needs for the Vilsmeier reagent.
+const LEAST_FOR_VILSMEIER: i32 = 14;
+/// Score that a ring needs for formylation with a Lewis acid: an alkyl group beside or across.
+const LEAST_FOR_RIECHE: i32 = 8;
+
+/// Score that a phenol needs for formylation by hexamine in acid: 2,6-dihalophenols (Duff 1941).
+const LEAST_FOR_DUFF: i32 = 0;
+
+/// Refuses the two acylations of one benzene ring by a diacid's halide or anhydride, unless donors help both: the second meets the first one's ketone
+/// (March, chapter 11). Free amines are acylated first, also where a phenol closes the ring.
+pub fn refuse_anthraquinone_of_poor_ring(step: &Step<'_>, carbon: u32, acyl: u32) -> Verdict {
+    let before = &step.before;
+    if step.are_in_same_molecule(carbon, acyl) || !gains_ring_bond(step, carbon) {
+        return Ok(());
+    }
+    refuse_free_amines(step)?;
+    refuse_free_alcohols(step)?;
+    let positions = aromatic_positions(&before.structure, carbon);
+    let is_poor =
+        positions.iter().any(|&(atom, _)| before.next_to(atom).any(|next| before.impoverishes_ring(next)));
+    if is_poor { Err(Refusal::Arene) } else { Ok(()) }
+}
+
+/// Checks the substitution by a carbon electrophile: an acyl or alkyl group, carbon dioxide, a formyl group.
+pub fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdict {
+    let before = &step.before;
+    let group = before.group(electrophile);
+    let image = step.image(electrophile);
+    let formyl = image.is_some_and(|image| step.after.group(image) == Group::Aldehyde);
+    // Cyanide is a nucleophile; an electrophilic source of a cyano group loses a halide or sulfinate.
+    let is_sp = image.is_some_and(|image| step.after.triply(image).is_some());
+    if is_sp && step.lost(electrophile).next().is_none() {
+        return Err(Refusal::NoLeavingGroup);
+    }
+    match group {
+        Group::CarbonDioxide => lithiation_or(step, carbon, 20),
+        _ if formyl && matches!(group, Group::Amide | Group::Ester) => {
+            lithiation_or(step, carbon, LEAST_FOR_VILSMEIER)
+        }
+        _ if formyl => lewis_acid_formylation(step, carbon),
+        Group::AcylHalide | Group::Anhydride | Group::Acid | Group::Isocyanate | Group::Chloroformate => {
+            refuse_free_amines(step)?;
+            refuse_benzylic_halides(step)?;
+            if matches!(group, Group::AcylHalide | Group::Anhydride) {
+                refuse_free_alcohols(step)?;
+            }
+            if is_alpha_of_thienoazine(before, carbon) {
+                return Err(Refusal::Position);
+            }
+            if group == Group::AcylHalide && loses_carbon_monoxide(before, carbon, electrophile) {
+                return Err(Refusal::Arene);
+            }
+            lewis_acid(step, carbon)?;
+            refuse_aryl_aldehydes(step, carbon)?;
+            if is_beta_of_sulfonylpyrrole(before, carbon) {
+                return Ok(());
+            }
+            position(step, carbon, -16, Electrophile::Acylation)
+        }
+        Group::Organoboron | Group::Organotin | Group::Organometal | Group::Organozinc => {
+            Err(Refusal::NoLeavingGroup)
+        }
+        Group::Nitrile => position(step, carbon, 15, Electrophile::Acylation),
+        Group::Ester | Group::Amide | Group::Weinreb | Group::ActiveEster => {
+            lithiation_or(step, carbon, 1000)
+        }
+        // A lithiated ring gives the alcohol; only a rich one is alkylated by way of its cation.
+        Group::Aldehyde | Group::Ketone
+            if step.lost(electrophile).any(|(gone, _)| before.element(gone) == O) =>
+        {
+            position(step, carbon, 12, Electrophile::Formylation)
+        }
+        Group::Aldehyde | Group::Ketone | Group::ImineCarbon => lithiation_or(step, carbon, 12),
+        Group::Alkene => position(step, carbon, -14, Electrophile::Acylation),
+        Group::Alkyl => {
+            if before.is_saturated(electrophile) {
+                alkyl(step, electrophile)?;
+            }
+            if before.is_on_free_azole(carbon) {
+                return Err(Refusal::CompetingGroup);
+            }
+            if is_tertiary(before, electrophile) {
+                tertiary_alkyl(step, carbon)?;
+            }
+            refuse_free_amines(step)?;
+            refuse_benzylic_halides(step)?;
+            position(step, carbon, -14, Electrophile::Acylation)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks formylation by dichloromethyl methyl ether and a Lewis acid (Rieche, Gross and Höft, Chem. Ber. 1960, 93, 88), which takes rings
+/// down to those of alkylbenzenes.
+fn lewis_acid_formylation(step: &Step<'_>, carbon: u32) -> Verdict {
+    lewis_acid(step, carbon)?;
+    let least = if is_beside_phenol(&step.before, carbon) { LEAST_FOR_DUFF } else { LEAST_FOR_RIECHE };
+    position(step, carbon, least, Electrophile::Formylation)
+}
+
 /// Refuses a reaction that needs a strong acid, if the step keeps a protecting group that the acid removes.
 pub fn lewis_acid(step: &Step<'_>, carbon: u32) -> Verdict {
     let poor = score(&step.before, carbon) < ELECTRON_RICH;
@@ -25,7 +129,7 @@ pub fn lewis_acid(step: &Step<'_>, carbon: u32) -> Verdict {
 
 /// Returns true for the position beside the sulfur or oxygen of a thiophene or furan that an azine shares: the other one takes electrophiles (Joule and
 /// Mills, chapter 19).
-pub fn is_alpha_of_thienoazine(it: &Facts, carbon: u32) -> bool {
+fn is_alpha_of_thienoazine(it: &Facts, carbon: u32) -> bool {
     let is_shared = |atom: u32| it.is_shared_by_aromatic_rings(atom);
     let has_azine = |fusion: u32| {
         let positions = aromatic_positions(&it.structure, fusion);
@@ -40,13 +144,13 @@ pub fn is_alpha_of_thienoazine(it: &Facts, carbon: u32) -> bool {
 
 /// Returns true for a tertiary acyl chloride and a ring without a donor, which takes the tertiary cation that is left when the acylium ion loses carbon monoxide
 /// (Rothstein and Saville, J. Chem. Soc. 1949, 1946). Cyclopropyl cations do not form.
-pub fn loses_carbon_monoxide(it: &Facts, carbon: u32, acyl: u32) -> bool {
+fn loses_carbon_monoxide(it: &Facts, carbon: u32, acyl: u32) -> bool {
     let is_tertiary = |next: u32| it.is_sp3(next) && it.carbons(next) == 4 && it.ring(next) != 3;
     it.next_to(acyl).any(is_tertiary) && score(it, carbon) < LEAST_WITH_ACYLIUM
 }
 
 /// Refuses Friedel–Crafts reactions beside free amines, which bind the Lewis acid or are acylated.
-pub fn refuse_free_amines(step: &Step<'_>) -> Verdict {
+fn refuse_free_amines(step: &Step<'_>) -> Verdict {
     let amine = |group| {
         matches!(
             group,
@@ -62,7 +166,7 @@ pub fn refuse_free_amines(step: &Step<'_>) -> Verdict {
 }
 
 /// Refuses Friedel–Crafts acylation beside a free alcohol, which is acylated first or leaves as a cation (March, chapter 11).
-pub fn refuse_free_alcohols(step: &Step<'_>) -> Verdict {
+fn refuse_free_alcohols(step: &Step<'_>) -> Verdict {
     let before = &step.before;
     let competing = step.atoms().any(|atom| {
         matches!(before.group(atom), Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol)
@@ -73,7 +177,7 @@ pub fn refuse_free_alcohols(step: &Step<'_>) -> Verdict {
 }
 
 /// Refuses Friedel–Crafts acylation of an aromatic aldehyde, which binds the Lewis acid and condenses, unless the ring needs none (March, chapter 11).
-pub fn refuse_aryl_aldehydes(step: &Step<'_>, carbon: u32) -> Verdict {
+fn refuse_aryl_aldehydes(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
     let is_aryl_aldehyde = |atom: u32| {
         before.group(atom) == Group::Aldehyde
@@ -85,7 +189,7 @@ pub fn refuse_aryl_aldehydes(step: &Step<'_>, carbon: u32) -> Verdict {
 }
 
 /// Refuses Friedel–Crafts reactions beside a benzylic halide, which alkylates every arene of the mixture.
-pub fn refuse_benzylic_halides(step: &Step<'_>) -> Verdict {
+fn refuse_benzylic_halides(step: &Step<'_>) -> Verdict {
     let before = &step.before;
     let competing = step.atoms().any(|atom| {
         before.is_sp3(atom)
@@ -97,7 +201,7 @@ pub fn refuse_benzylic_halides(step: &Step<'_>) -> Verdict {
 }
 
 /// Refuses primary alkyl electrophiles whose cation rearranges, and a single enantiomer that comes from a cation.
-pub fn alkyl(step: &Step<'_>, carbon: u32) -> Verdict {
+fn alkyl(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
     let is_epoxide = before.is_beside_epoxide_oxygen(carbon);
     let is_defined = step.image(carbon).is_some_and(|image| step.after.at(image).centre.is_some());
@@ -114,21 +218,14 @@ pub fn alkyl(step: &Step<'_>, carbon: u32) -> Verdict {
     if primary && !helped { Err(Refusal::Arene) } else { Ok(()) }
 }
 
-/// Returns true for a carbon of a pyrazole or imidazole with its N-H, whose nitrogens take alkyl halides (Joule and Mills 2010, chapters 24 and 25).
-pub fn is_on_free_azole(before: &Facts, carbon: u32) -> bool {
-    before.ring(carbon) == 5
-        && before.distances(carbon, 2).into_iter().any(|(atom, _)| {
-            before.group(atom) == Group::Azole && before.ring(atom) == 5 && before.hydrogens(atom) > 0
-        })
-}
-
-pub fn is_tertiary(before: &Facts, carbon: u32) -> bool {
+/// Returns true for a tertiary carbon without an aryl group.
+fn is_tertiary(before: &Facts, carbon: u32) -> bool {
     before.is_saturated(carbon) && before.carbons(carbon) == 3 && before.aryls(carbon) == 0
 }
 
 /// Refuses a tertiary alkyl group beside any group but hydroxyl, which it leaves for a freer position, and beside protecting groups that its
 /// acid removes (Olah, "Friedel-Crafts Chemistry", 1973).
-pub fn tertiary_alkyl(step: &Step<'_>, carbon: u32) -> Verdict {
+fn tertiary_alkyl(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
     let is_crowded = before.next_to(carbon).any(|ortho| {
         before.next_to(ortho).any(|group| {
@@ -140,4 +237,22 @@ pub fn tertiary_alkyl(step: &Step<'_>, carbon: u32) -> Verdict {
         () if keeps_lewis_acid_labile_group(step) => Err(Refusal::Incompatible),
         () => Ok(()),
     }
+}
+
+/// Returns true for C3 of a pyrrole with a sulfonyl group on its nitrogen, which aluminium chloride acylates there (Kakushima and others, J. Org.
+/// Chem. 1983, 48, 3214).
+fn is_beta_of_sulfonylpyrrole(before: &Facts, carbon: u32) -> bool {
+    let positions = aromatic_positions(&before.structure, carbon);
+    before.ring(carbon) == 5
+        && positions.iter().any(|&(atom, distance)| {
+            distance == 2
+                && before.element(atom) == N
+                && before.next_to(atom).any(|next| before.element(next) == S && before.oxo(next) == 2)
+        })
+        && !positions.iter().any(|&(atom, _)| before.is_shared_by_aromatic_rings(atom))
+}
+
+/// Returns true if the Vilsmeier reagent takes this position.
+pub fn takes_vilsmeier_reagent(facts: &Facts, carbon: u32) -> bool {
+    score(facts, carbon) >= LEAST_FOR_VILSMEIER
 }

@@ -18,6 +18,7 @@ mod alkylation;
 mod amine_closure;
 mod arene;
 mod arene_competition;
+mod arene_position;
 mod arene_score;
 mod arene_sites;
 mod aromatisation;

@@ -419,11 +419,7 @@ fn has_ortho_hydroxyl(it: &Facts, carbon: u32) -> bool {
 fn aromatic_substitution(step: &Step<'_>, carbon: u32, other: u32) -> Verdict {
     let it = &step.before;
     // An N–H azole gives its own anion, which carbon dioxide takes back; protected ones are lithiated between their nitrogens.
-    let is_azole = it.ring(carbon) == 5
-        && it.distances(carbon, 2).into_iter().any(|(atom, distance)| {
-            distance > 0 && it.group(atom) == Group::Azole && it.ring(atom) == 5 && it.hydrogens(atom) > 0
-        });
-    if it.group(other) == Group::CarbonDioxide && is_azole {
+    if it.group(other) == Group::CarbonDioxide && it.is_on_free_azole(carbon) {
         return Err(Refusal::Unreactive);
     }
     if it.group(other) == Group::ActiveEster && step.loses(other, O, Order::Double) {

@@ -108,11 +108,7 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
 /// Returns true for a ketone with a methylene group on its α-carbon, which adds an alcohol in acid before the carbonyl group does (Clayden, Greeves and Warren, chapter
 /// 22).
 fn is_vinyl_ketone(it: &Facts, ketone: u32) -> bool {
-    let has_methylene = |alpha: u32| {
-        it.doubly(alpha, |far| it.element(far) == C && it.hydrogens(far) == 2).is_some()
-            && !it.is_aromatic(alpha)
-    };
-    it.group(ketone) == Group::Ketone && it.next_to(ketone).any(has_methylene)
+    it.group(ketone) == Group::Ketone && it.next_to(ketone).any(|alpha| it.has_methylene(alpha))
 }
 
 /// Returns true for the carbon of a ketone whose other side bears a heteroatom and hydrogen, as 3-piperidones do: they enolise to both.

@@ -191,6 +191,20 @@ pub trait StructureQueries {
         self.around(atom).iter().filter(|bond| bond.order == Order::Aromatic).count() == 3
     }
 
+    /// Aromatic nitrogens of rings of five within two bonds of a carbon of such a ring.
+    fn azole_nitrogens(&self, carbon: u32) -> impl Iterator<Item = u32> + '_ {
+        let reach = if self.ring(carbon) == 5 { 2 } else { 0 };
+        self.distances(carbon, reach)
+            .into_iter()
+            .map(|(atom, _)| atom)
+            .filter(|&atom| self.element(atom) == N && self.is_aromatic(atom) && self.ring(atom) == 5)
+    }
+
+    /// Returns true for a carbon with a methylene group at the other end of its double bond.
+    fn has_methylene(&self, carbon: u32) -> bool {
+        self.doubly(carbon, |far| self.element(far) == C && self.hydrogens(far) == 2).is_some()
+    }
+
     /// Returns true for the inner carbon of a terminal alkyne.
     fn is_ethynyl(&self, atom: u32) -> bool {
         self.triply(atom).is_some_and(|far| self.hydrogens(far) > 0)

@@ -67,12 +67,10 @@ fn is_free_hydrazonoyl_halide(it: &Facts, carbon: u32) -> bool {
 
 /// Returns true for the carbon of an N–H imine with a methylene group on its α-carbon, a 1-azadiene that adds itself (Clayden, Greeves and Warren, chapter 22).
 fn is_free_azadiene(it: &Facts, carbon: u32) -> bool {
-    let is_open =
-        |alpha: u32| it.doubly(alpha, |far| it.element(far) == C && it.hydrogens(far) == 2).is_some();
     it.group(carbon) == Group::ImineCarbon
         && it.doubly(carbon, |nitrogen| it.element(nitrogen) == N && it.hydrogens(nitrogen) > 0).is_some()
         && it.next_to(carbon).all(|next| matches!(it.group(next), Group::Imine) || it.element(next) == C)
-        && it.next_to(carbon).any(|alpha| it.element(alpha) == C && is_open(alpha))
+        && it.next_to(carbon).any(|alpha| it.element(alpha) == C && it.has_methylene(alpha))
 }
 
 /// Returns true for the oxygen of an ether or ester.

@@ -3,9 +3,9 @@
 //! Agents are not known. An aryl halide that is not activated takes amines with palladium (Hartwig, Acc. Chem. Res. 2008, 41,
 //! 1534), azoles and amides with copper (Ullmann, Goldberg; Evano and others, Chem. Rev. 2008, 108, 3054).
 
-use crate::arene;
 use crate::change::{Facts, Step};
 use crate::electrophile;
+use crate::friedel_crafts;
 use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 use crate::reaction_class::{ReactionClass, class};
@@ -322,7 +322,7 @@ pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element
             Some((atom, _)) if it.is_cyano(atom) => class!("aryl cyanation"),
             // Rings that the Vilsmeier reagent does not take are lithiated.
             Some((atom, Group::Amide))
-                if it.hydrogens(atom) > 0 && !arene::takes_vilsmeier_reagent(it, carbon) =>
+                if it.hydrogens(atom) > 0 && !friedel_crafts::takes_vilsmeier_reagent(it, carbon) =>
             {
                 class!("Bouveault aldehyde synthesis")
             }

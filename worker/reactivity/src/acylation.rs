@@ -108,7 +108,7 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     }
     if ring.is_none()
         && is_dihalogenated_aniline(before, nucleophile)
-        && is_carbamoyl_chloride(before, carbon)
+        && (is_carbamoyl_chloride(before, carbon) || is_alkyl_isocyanate(before, carbon))
     {
         return Err(Refusal::Unreactive);
     }
@@ -379,4 +379,12 @@ fn is_boc_anhydride(before: &Facts, carbon: u32) -> bool {
         && before
             .next_to(carbon)
             .any(|oxygen| before.next_to(oxygen).any(|next| before.is_sp3(next) && before.carbons(next) == 3))
+}
+
+/// Returns true for an isocyanate on a saturated carbon, which is slower than that of an arene (March, chapter 16).
+fn is_alkyl_isocyanate(before: &Facts, carbon: u32) -> bool {
+    let is_alkyl = |nitrogen: u32| before.next_to(nitrogen).any(|next| before.is_sp3(next));
+    before.group(carbon) == Group::Isocyanate
+        && before.doubly(carbon, |nitrogen| before.element(nitrogen) == N && is_alkyl(nitrogen)).is_some()
+        && !before.next_to(carbon).any(|next| before.is_isothiocyanate(next))
 }

@@ -38,7 +38,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
                     closes_as_it_forms(step, nitrogen)?;
                 }
             }
-            Event::Cleavage { atom, root } if is_hydrogenolysis(&step.before, root) => {
+            Event::Cleavage { atom, root }
+                if is_hydrogenolysis(&step.before, root) || step.before.group(root) == Group::Imide =>
+            {
                 closes_as_it_forms(step, atom)?
             }
             _ => {}
@@ -107,7 +109,7 @@ fn opens_at_both_ends(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u
 }
 
 /// Refuses an amine that forms, in neutral or basic medium, where it reaches an ester, sulfonyl fluoride, aldehyde or ketone in a ring of five or
-/// six: the lactam, the cyclic imine and what becomes of it. Boc groups leave it as the salt.
+/// six: the lactam, the cyclic imine and what becomes of it. Hydrazine frees it from phthalimides so, and Boc groups leave it as the salt.
 fn closes_as_it_forms(step: &Step<'_>, nitrogen: u32) -> Verdict {
     let is_refused = step.image(nitrogen).is_some_and(|image| {
         matches!(step.after.group(image), Group::PrimaryAmine | Group::SecondaryAmine | Group::Aniline)

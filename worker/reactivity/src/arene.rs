@@ -12,9 +12,7 @@ use crate::arene_sites::Electrophile;
 use crate::change::{Facts, Step};
 use crate::competition::{closed_ring_size, gains_ring_bond};
 use crate::event::Event;
-use crate::friedel_crafts::{
-    carbon_electrophile, lewis_acid, refuse_anthraquinone_of_poor_ring, takes_vilsmeier_reagent,
-};
+use crate::friedel_crafts::{carbon_electrophile, check_ring_closure, lewis_acid, takes_vilsmeier_reagent};
 use crate::group::{Group, aromatic_positions};
 use crate::lithiation::is_lithiated;
 use crate::queries::*;
@@ -51,7 +49,7 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         return Err(Refusal::Arene);
     }
     if let Some(acyl) = electrophile.filter(|_| is_acyl) {
-        refuse_anthraquinone_of_poor_ring(step, carbon, acyl)?;
+        check_ring_closure(step, carbon, acyl)?;
     }
     if oxide
         && matches!(element, N | CL | BR | I)
@@ -141,7 +139,11 @@ fn gives_carbenium_ion(step: &Step<'_>, carbon: u32) -> bool {
 /// Returns true for the carbon between the nitrogens of a pyrimidine, which takes no electrophile (Joule and Mills 2010, chapter 14).
 fn is_between_azine_nitrogens(before: &Facts, carbon: u32) -> bool {
     before.ring(carbon) == 6
-        && before.next_to(carbon).filter(|&next| before.group(next) == Group::Azine).count() > 1
+        && before
+            .next_to(carbon)
+            .filter(|&next| before.element(next) == N && before.is_aromatic(next))
+            .count()
+            > 1
 }
 
 /// Returns true if the arene has a free acid and three alkoxy groups: nitric acid takes the place of carbon dioxide (March, chapter 11).
@@ -204,7 +206,7 @@ fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict 
     } else {
         refuse_nitration_beside_amine(step, carbon)?;
         let is_destroyed =
-            |atom: u32| is_hydroquinone(&step.before, atom) || is_lost_in_mixed_acid(&step.before, atom);
+            |atom: u32| is_oxidised_phenol(&step.before, atom) || is_lost_in_mixed_acid(&step.before, atom);
         if step.atoms().any(|atom| is_destroyed(atom) && step.is_untouched(atom)) {
             return Err(Refusal::Incompatible);
         }
@@ -228,14 +230,21 @@ fn refuse_nitration_beside_amine(step: &Step<'_>, carbon: u32) -> Verdict {
     if beside && !is_poor { Err(Refusal::Incompatible) } else { Ok(()) }
 }
 
-/// Returns true for a phenol across the ring from another or from an amine, which nitric acid oxidises to the quinone (Clayden, Greeves and Warren, chapter 21).
-fn is_hydroquinone(it: &Facts, atom: u32) -> bool {
+/// Returns true for a naphthol, and for a phenol across the ring from another or from an amine: nitric acid oxidises them to the quinone (Clayden, Greeves and Warren,
+/// chapter 21; March, chapter 19).
+fn is_oxidised_phenol(it: &Facts, atom: u32) -> bool {
     let is_free =
         |other: u32| it.group(other) == Group::Phenol && it.hydrogens(other) > 0 || it.is_free_aniline(other);
     let is_across = |&(other, distance): &(u32, u32)| distance == 3 && it.next_to(other).any(is_free);
     it.group(atom) == Group::Phenol
         && it.hydrogens(atom) > 0
-        && it.next_to(atom).any(|ipso| aromatic_positions(&it.structure, ipso).iter().any(is_across))
+        && it.next_to(atom).any(|ipso| {
+            let positions = aromatic_positions(&it.structure, ipso);
+            let is_fusion = |&(other, _): &(u32, u32)| it.is_shared_by_aromatic_rings(other);
+            let is_carbon = |&(other, _): &(u32, u32)| it.is_aromatic_carbon(other);
+            positions.iter().any(is_across)
+                || positions.iter().any(is_fusion) && positions.iter().all(is_carbon)
+        })
 }
 
 /// Returns true for the nitrogen of an azole or indole with an alkoxycarbonyl group, and for that of a hydrazone, which the acid takes off

@@ -17,7 +17,9 @@ enum Source {
 /// Refuses halogenations of an arene beside a group that takes the halogen or is oxidised first.
 pub fn halogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Result<(), Refusal> {
     let source = source(step, electrophile);
-    if step.atoms().any(|atom| is_benzocyclanone_of(&step.before, atom, carbon)) {
+    let is_first =
+        |atom: u32| is_benzocyclanone_of(&step.before, atom, carbon) || is_richer_pyrrole(step, atom, carbon);
+    if step.atoms().any(is_first) {
         return Err(Refusal::Position);
     }
     if step.atoms().any(|atom| step.is_untouched(atom) && enolises_first(step, atom, carbon, source)) {
@@ -186,4 +188,25 @@ fn is_oxidised_indole(before: &Facts, atom: u32, carbon: u32) -> bool {
                 && !before.next_to(alpha).any(|group| before.is_acceptor(group))
                 && before.next_to(alpha).any(is_free_amine)
         })
+}
+
+/// Returns true for a free position of a pyrrole that shares its system with the lactam ring of `carbon`, an enamide, which is slower (Joule and Mills 2010, chapters 16
+/// and 20).
+fn is_richer_pyrrole(step: &Step<'_>, atom: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let in_lactam = || aromatic_positions(&it.structure, carbon).iter().any(|&(far, _)| it.is_carbonyl(far));
+    let is_poor = || {
+        aromatic_positions(&it.structure, atom)
+            .iter()
+            .any(|&(far, _)| it.next_to(far).any(|next| !it.is_aromatic(next) && it.impoverishes_ring(next)))
+    };
+    it.ring(carbon) == 6
+        && it.is_aromatic_carbon(atom)
+        && it.ring(atom) == 5
+        && it.hydrogens(atom) > 0
+        && step.is_untouched(atom)
+        && it.azole_nitrogens(atom).count() == 1
+        && it.shares_arene(atom, carbon)
+        && in_lactam()
+        && !is_poor()
 }

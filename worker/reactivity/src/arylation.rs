@@ -68,8 +68,8 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         return Err(if leaves.is_none() { Refusal::NoLeavingGroup } else { Refusal::NotActivated });
     }
     let is_heteroatom = matches!(before.element(nucleophile), N | O | S);
-    if !activated
-        && is_heteroatom
+    let needs_heat = before.element(nucleophile) == N && electrophile::needs_heat(before, carbon, leaving);
+    if (!activated && is_heteroatom || needs_heat)
         && step.atoms().any(|atom| has_open_boron(before, atom) && step.is_untouched(atom))
     {
         return Err(Refusal::CompetingGroup);
@@ -83,7 +83,9 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if step.atoms().any(|atom| step.is_untouched(atom) && takes_amine_first(before, nucleophile, atom)) {
         return Err(Refusal::CompetingGroup);
     }
-    let is_large = before.count(nucleophile, SI) > 1 || before.element(nucleophile) == O && !activated;
+    let is_sulfinate = before.element(nucleophile) == S && before.oxo(nucleophile) == 1;
+    let is_large = before.count(nucleophile, SI) > 1
+        || !activated && (before.element(nucleophile) == O || is_sulfinate && before.element(leaving) != I);
     if is_large && is_crowded(before, carbon)
         || before.element(nucleophile) == B && is_between_groups(before, carbon)
     {
@@ -172,7 +174,8 @@ fn is_active_methylene(it: &Facts, carbon: u32) -> bool {
         && it.next_to(carbon).filter(|&next| it.is_carbonyl(next)).count() > 1
 }
 
-/// Returns true for a carbon of an arene with substituents at both sides, which leave no room for a disilylamide, nor for an ether by copper.
+/// Returns true for a carbon of an arene with substituents at both sides, which leave no room for a disilylamide, nor for an ether or, unless it is
+/// an iodide, a sulfone by copper.
 fn is_crowded(it: &Facts, carbon: u32) -> bool {
     it.next_to(carbon).filter(|&next| it.is_aromatic_carbon(next) && it.hydrogens(next) == 0).count() > 1
 }

@@ -12,7 +12,7 @@ use crate::asymmetric::is_dihydroxylation;
 use crate::change::{Facts, Step};
 use crate::electrophile;
 use crate::event::Event;
-use crate::group::{Group, has_conjugated_nitro};
+use crate::group::{Group, aromatic_positions, has_conjugated_nitro};
 use crate::halide_order;
 use crate::named::{named, ranks};
 use crate::queries::*;
@@ -76,6 +76,8 @@ enum Operation {
     EnolateArylation,
     /// A triflating reagent and base make an enol triflate of a ketone.
     EnolTriflation,
+    /// An orthoester and acetic anhydride make an alkoxymethylene group of an active methylene group.
+    OrthoesterCondensation,
     /// A nitroalkane loses water to the nitrile oxide, by an isocyanate or the like.
     NitrileOxide,
     /// Lawesson's reagent or a phosphorus sulfide makes a thioamide.
@@ -157,10 +159,11 @@ fn check_operation(step: &Step<'_>, operation: Operation, own: u32) -> Result<()
             is_enone_for_peracid(step, own)
                 || is_lone_alkene(it, own) && keeps(&|atom| is_basic_azine(it, atom))
         }
+        Operation::Diazotisation => keeps(&|atom| is_amine_of_same_pyrimidine(it, atom, own)),
         Operation::Thionation => closes_to_benzothiazine(it, own),
         Operation::Ozonolysis => {
-            let own = carbons_of_alkene(it, own);
-            keeps(&|atom| carbons_of_alkene(it, atom) > own)
+            let substituents = carbons_of_alkene(it, own);
+            is_fragmented_by_ozone(step, own) || keeps(&|atom| carbons_of_alkene(it, atom) > substituents)
         }
         Operation::EnolateArylation => {
             it.ring(own) == 3
@@ -204,6 +207,11 @@ fn operation(step: &Step<'_>, event: &Event) -> Option<(Operation, u32)> {
             (Operation::SulfonicAnhydride, nucleophile)
         }
         Event::Diazotisation { nitrogen, .. } => (Operation::Diazotisation, nitrogen),
+        Event::Alkylation { nucleophile, carbon, .. }
+            if it.is_sp3(nucleophile) && it.is_sp3(carbon) && it.count(carbon, O) == 3 =>
+        {
+            (Operation::OrthoesterCondensation, nucleophile)
+        }
         Event::SulfurOxidation { sulfur }
             if step.gained(sulfur).any(|(oxygen, _)| it.is_oxidising_oxygen(oxygen)) =>
         {
@@ -216,15 +224,10 @@ fn operation(step: &Step<'_>, event: &Event) -> Option<(Operation, u32)> {
         }
         Event::NitrogenOxidation { nitrogen } => (Operation::AmineOxidation, nitrogen),
         Event::Epoxidation { carbon, .. } => (Operation::Epoxidation, carbon),
-        Event::AromaticSubstitution { carbon, electrophile, element: CL | BR | I } => {
-            let is_succinimide = |halogen: u32| it.count(halogen, N) > 0;
-            let operation = if electrophile.is_some_and(is_succinimide) {
-                Operation::HalosuccinimideOnArene
-            } else {
-                Operation::HalogenOnArene
-            };
-            (operation, carbon)
-        }
+        Event::AromaticSubstitution { carbon, electrophile, element: CL | BR | I } => match electrophile {
+            Some(halogen) if it.count(halogen, N) > 0 => (Operation::HalosuccinimideOnArene, carbon),
+            _ => (Operation::HalogenOnArene, carbon),
+        },
         Event::Functionalisation { carbon, element: O }
             if step.atoms().any(|atom| it.element(atom) == SE) =>
         {
@@ -240,6 +243,9 @@ fn operation(step: &Step<'_>, event: &Event) -> Option<(Operation, u32)> {
         }
         Event::Arylation { nucleophile, carbon, .. } if it.is_sulfur_dioxide(nucleophile) => {
             (Operation::Aminosulfonylation, carbon)
+        }
+        Event::Metathesis { carbon, partner } if it.element(partner) == O && is_ozonised(step, carbon) => {
+            (Operation::Ozonolysis, carbon)
         }
         Event::Aldol { carbon, .. } if it.doubly(carbon, |other| it.element(other) == N).is_some() => {
             (Operation::EnolateAddition, carbon)
@@ -446,6 +452,33 @@ fn is_basic_azine(it: &Facts, atom: u32) -> bool {
                         it.is_aromatic(next) || !is_halogen(it.element(next)) && !it.is_acceptor(next)
                     })
         })
+}
+
+/// Returns true for the amino group of a pyrimidine with a free position that has another one, which becomes the diazonium ion: nitrous acid nitrosates C5 instead, and
+/// takes either (Joule and Mills 2010, chapter 14).
+fn is_amine_of_same_pyrimidine(it: &Facts, amine: u32, own: u32) -> bool {
+    let Some(ipso) = it.next_to(own).next() else { return false };
+    let ring = || aromatic_positions(&it.structure, ipso).into_iter().map(|(atom, _)| atom);
+    it.group(amine) == Group::PoorAniline
+        && it.hydrogens(amine) == 2
+        && ring().any(|atom| it.bond(atom, amine).is_some())
+        && ring().filter(|&atom| it.element(atom) == N).count() == 2
+        && ring().all(|atom| !it.is_shared_by_aromatic_rings(atom))
+        && ring().any(|atom| it.is_aromatic_carbon(atom) && it.hydrogens(atom) > 0)
+}
+
+/// Returns true for the double bond of a free tertiary allylic alcohol, or of a secondary one that ozone is to take to the ester or acid: the hydroxyl group breaks the
+/// next bond as well (Bailey 1958).
+fn is_fragmented_by_ozone(step: &Step<'_>, own: u32) -> bool {
+    let it = &step.before;
+    let is_acyl =
+        || step.image(own).is_some_and(|image| matches!(step.after.group(image), Group::Ester | Group::Acid));
+    let is_free = |carbinol: u32| {
+        it.is_sp3(carbinol)
+            && it.next_to(carbinol).any(|next| it.is_hydroxyl(next) && step.is_untouched(next))
+            && (it.carbons(carbinol) == 3 || is_acyl())
+    };
+    it.next_to(own).any(is_free)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 use std::cmp::Ordering;
 
 use crate::change::{Facts, Step};
-use crate::group::Group;
+use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 use crate::refusal::Refusal;
 
@@ -34,7 +34,11 @@ const WITHOUT_NEIGHBOUR: i32 = 6;
 pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
     for (nitrogen, carbon) in step.joined() {
         // Glycosyl groups too, which count as protecting ones.
-        let is_refused = step.before.is_sp3(carbon) && is_far_in_pyrimidinone(step, nitrogen)
+        let is_refused = step.before.is_sp3(carbon)
+            && (is_far_in_pyrimidinone(step, nitrogen)
+                || is_beside_nitro(step, nitrogen, carbon)
+                || is_behind_group_of_uracil(step, nitrogen)
+                || leaves_like_azole(step, nitrogen))
             || takes_carbon(step, nitrogen, carbon)
                 && (leaves_lactam(step, nitrogen) || is_one_of_several(step, nitrogen, carbon));
         if is_refused {
@@ -253,4 +257,59 @@ fn branch(it: &Facts, ring: &Ring, atom: u32) -> Vec<(u32, u8, u8)> {
         .collect();
     branch.sort_unstable();
     branch
+}
+
+/// Returns true for the nitrogen of an imidazole beside the carbon with its nitro group and a halide: the base that this needs sends it to the other nitrogen (Cosar and
+/// others 1966). Halohydrins, sulfates and epoxides react without base.
+fn is_beside_nitro(step: &Step<'_>, nitrogen: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let has_nitro = |atom: u32| it.next_to(atom).any(|next| it.is_nitro(next));
+    let has_hydroxyl = |beta: u32| it.is_sp3(beta) && it.next_to(beta).any(|next| it.is_hydroxyl(next));
+    step.lost(carbon).any(|(gone, _)| is_heavy_halogen(it.element(gone)))
+        && !it.next_to(carbon).any(has_hydroxyl)
+        && azole_ring(it, nitrogen).is_some_and(|ring| {
+            has_proton(it, &ring)
+                && !has_nitrogen_beside(it, &ring, 0)
+                && flanks(&ring, 0).into_iter().any(has_nitro)
+                && ring.iter().filter(|&&atom| it.element(atom) == N).count() == 2
+        })
+}
+
+/// Returns true for N1 of a uracil with a carbon group at C6 and its N3–H: the base makes two anions, and the group leaves N1 the slower one. Chemists silylate, or build the
+/// ring (Joule and Mills 2010, chapter 14).
+fn is_behind_group_of_uracil(step: &Step<'_>, own: u32) -> bool {
+    let it = &step.before;
+    let carbonyls = |atom: u32| it.next_to(atom).filter(|&next| it.is_carbonyl(next)).count();
+    let is_lactam = |atom: u32| it.group(atom) == Group::AmideNitrogen && it.is_aromatic(atom);
+    let bears_group = |ring: u32| {
+        it.is_aromatic_carbon(ring)
+            && !it.is_shared_by_aromatic_rings(ring)
+            && it.next_to(ring).any(|next| it.element(next) == C && !it.is_aromatic(next))
+    };
+    let is_imide = |&(atom, distance): &(u32, u32)| {
+        distance == 2
+            && is_lactam(atom)
+            && carbonyls(atom) == 2
+            && it.hydrogens(atom) > 0
+            && step.is_untouched(atom)
+    };
+    is_lactam(own)
+        && it.ring(own) == 6
+        && carbonyls(own) == 1
+        && it.next_to(own).any(|next| !it.is_carbonyl(next) && bears_group(next))
+        && aromatic_positions(&it.structure, own).iter().any(is_imide)
+}
+
+/// Returns true if the step leaves the N–H of another azole with as many nitrogens, an acid as strong, which takes the halide as well.
+fn leaves_like_azole(step: &Step<'_>, own: u32) -> bool {
+    let it = &step.before;
+    let nitrogens = |ring: &Ring| ring.iter().filter(|&&atom| it.element(atom) == N).count();
+    let Some(ring) = azole_ring(it, own).filter(|ring| has_proton(it, ring)) else { return false };
+    step.atoms().any(|atom| {
+        it.group(atom) == Group::Azole
+            && it.hydrogens(atom) > 0
+            && step.is_untouched(atom)
+            && !ring.iter().any(|&own| step.are_equivalent(own, atom))
+            && azole_ring(it, atom).is_some_and(|other| nitrogens(&other) == nitrogens(&ring))
+    })
 }

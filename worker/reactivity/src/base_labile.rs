@@ -6,7 +6,7 @@
 
 use crate::change::{Facts, Step};
 use crate::event::Event;
-use crate::group::Group;
+use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 use crate::refusal::Refusal;
 
@@ -18,6 +18,16 @@ type Verdict = Result<(), Refusal>;
 /// Fails with [`Refusal::SelfReacting`].
 pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     let by_event = events.iter().any(|event| match *event {
+        Event::Alkylation { nucleophile, .. } if is_of_hydroxyarylboronic_acid(&step.before, nucleophile) => {
+            true
+        }
+        Event::Alkylation { nucleophile, carbon, .. } if step.before.group(nucleophile) == Group::Water => {
+            closes_to_epoxide(step, carbon) && has_free_amine(&step.before, carbon)
+        }
+        Event::Cleavage { atom, .. } => {
+            step.before.next_to(atom).any(|acyl| is_haloacrylate(&step.before, acyl))
+                && step.after.has_cis_alkene()
+        }
         Event::Alkylation { nucleophile, carbon, leaving } => {
             is_heavy_halogen(step.before.element(leaving))
                 && step.before.is_sp3(nucleophile)
@@ -27,7 +37,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             step.before.is_sp3(nucleophile) && step.atoms().any(|atom| is_acyloxymethyl(&step.before, atom))
         }
         Event::Coupling { metal, .. } => {
-            step.before.group(metal) == Group::Organoboron && keeps_cis_acrylate(step)
+            matches!(step.before.group(metal), Group::Organoboron | Group::Organotin)
+                && keeps_cis_acrylate(step)
         }
         Event::Epoxidation { carbon, partner } => loses_halide_to_base(step, [carbon, partner]),
         Event::MetalAddition { metal, carbon } => {
@@ -62,7 +73,7 @@ fn is_cyclopropanecarboxylate(it: &Facts, alpha: u32) -> bool {
 }
 
 /// Returns true for the acyl carbon of an ester whose alcohol has at most so many carbons on its own carbon: one for primary ones, two for secondary ones.
-fn is_ester_of_alcohol(it: &Facts, acyl: u32, most_carbons: usize) -> bool {
+pub fn is_ester_of_alcohol(it: &Facts, acyl: u32, most_carbons: usize) -> bool {
     it.group(acyl) == Group::Ester
         && it.next_to(acyl).filter(|&oxygen| it.group(oxygen) == Group::EsterOxygen).any(|oxygen| {
             it.next_to(oxygen)
@@ -76,8 +87,8 @@ fn is_acyloxymethyl(it: &Facts, carbon: u32) -> bool {
         && it.next_to(carbon).filter(|&oxygen| it.group(oxygen) == Group::EsterOxygen).count() > 1
 }
 
-/// Returns true if a cis acrylate with nitrogen or oxygen at its far end comes through the hot base of a Suzuki coupling, in which the nucleophile leaves and comes
-/// back (Clayden, Greeves and Warren, chapter 22).
+/// Returns true if a cis acrylate with nitrogen or oxygen at its far end comes through the heat of a Suzuki or Stille coupling: base or phosphine makes the
+/// nucleophile leave and come back (Clayden, Greeves and Warren, chapter 22).
 fn keeps_cis_acrylate(step: &Step<'_>) -> bool {
     let it = &step.before;
     let is_acrylate = |beta: u32| {
@@ -142,4 +153,34 @@ fn is_deoxygenated_beside_azole(step: &Step<'_>, ketone: u32) -> bool {
         && step.hydrogens_gained(ketone) == 2
         && step.lost_oxo(ketone)
         && it.next_to(ketone).filter(|&alpha| it.is_sp3(alpha)).any(|alpha| it.next_to(alpha).any(leaves))
+}
+
+/// Returns true for the phenol of a free hydroxyarylboronic acid: base adds to the boron and leaves the phenol, so chemists take the ester of pinacol (Hall, "Boronic Acids",
+/// 2011, chapter 1).
+fn is_of_hydroxyarylboronic_acid(it: &Facts, oxygen: u32) -> bool {
+    let is_free = |boron: u32| it.element(boron) == B && it.next_to(boron).any(|next| it.is_hydroxyl(next));
+    it.group(oxygen) == Group::Phenol
+        && it.next_to(oxygen).any(|ipso| {
+            aromatic_positions(&it.structure, ipso).iter().any(|&(atom, _)| it.next_to(atom).any(is_free))
+        })
+}
+
+/// Returns true for a carbon of a halohydrin with a free amine in reach, which opens the epoxide that base makes before water does.
+fn has_free_amine(it: &Facts, carbon: u32) -> bool {
+    it.distances(carbon, 4)
+        .into_iter()
+        .any(|(atom, _)| matches!(it.group(atom), Group::PrimaryAmine | Group::SecondaryAmine))
+}
+
+/// Returns true for the ester of a 3-haloacrylic acid with a hydrogen beside the carbonyl group, which hydroxide turns into the propiolate if the halogen is anti to it
+/// (Clayden, Greeves and Warren, chapter 17).
+fn is_haloacrylate(it: &Facts, acyl: u32) -> bool {
+    let has_halogen = |beta: u32| {
+        it.hydrogens(beta) == 1 && it.next_to(beta).any(|next| is_heavy_halogen(it.element(next)))
+    };
+    is_ester_of_alcohol(it, acyl, 2)
+        && it.next_to(acyl).any(|alpha| {
+            it.hydrogens(alpha) == 1
+                && it.doubly(alpha, |beta| it.element(beta) == C && has_halogen(beta)).is_some()
+        })
 }

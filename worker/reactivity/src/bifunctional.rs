@@ -27,9 +27,7 @@ const FAST_ARENE: i32 = 60;
 pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     for event in events {
         match *event {
-            Event::Alkylation { nucleophile, .. } if product_closes(step, nucleophile) => {
-                return Err(Refusal::SelfReacting);
-            }
+            event if reacts_with_its_own(step, event) => return Err(Refusal::SelfReacting),
             Event::Alkylation { nucleophile, carbon, leaving }
                 if is_alkylated_again(step, nucleophile, carbon, leaving) =>
             {
@@ -147,11 +145,16 @@ fn is_acid_beside_amine(step: &Step<'_>, nucleophile: u32, leaving: u32) -> bool
 }
 
 /// Returns true for a methyl halide that is to take an oxygen beside a free amine: even one on a tertiary carbon is methylated (March, chapter
-/// 10).
+/// 10). Primary iodides and benzylic and allylic halides take an amine before a phenol, too.
 fn is_methylation_beside_amine(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
     let it = &step.before;
+    let is_fast = || {
+        it.group(nucleophile) == Group::Phenol
+            && it.hydrogens(carbon) == 2
+            && (it.element(leaving) == I || it.is_benzylic_or_allylic(carbon))
+    };
     it.element(nucleophile) == O
-        && it.hydrogens(carbon) == 3
+        && (it.hydrogens(carbon) == 3 || is_fast())
         && is_heavy_halogen(it.element(leaving))
         && step.atoms().any(|atom| is_amine(it, atom) && !is_tritylated(it, atom) && step.is_untouched(atom))
 }
@@ -317,4 +320,44 @@ fn refuse_slow_aminolysis(step: &Step<'_>, nitrogen: u32, carbon: u32) -> Verdic
         && !step.are_in_same_molecule(nitrogen, carbon)
         && (of_amino_acid() || is_open());
     if is_refused { Err(Refusal::Unreactive) } else { Ok(()) }
+}
+
+/// Returns true if the molecule of the halide takes it, or a second halide, itself.
+fn reacts_with_its_own(step: &Step<'_>, event: Event) -> bool {
+    match event {
+        Event::Alkylation { nucleophile, carbon, leaving } => {
+            product_closes(step, nucleophile)
+                || step.atoms().any(|acid| closes_as_acid(step, nucleophile, carbon, leaving, acid))
+        }
+        Event::Arylation { nucleophile, carbon, .. } if step.before.group(nucleophile) == Group::Phenol => {
+            step.atoms().any(|atom| is_phenol_of_halide(step, atom, carbon))
+        }
+        _ => false,
+    }
+}
+
+/// Returns true for the free acid of a halide that closes with it to a lactone of five or six atoms before a nitrogen or oxygen of another molecule takes the halide
+/// (Mandolini, Adv. Phys. Org. Chem. 1986): chemists take the ester.
+fn closes_as_acid(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32, acid: u32) -> bool {
+    let it = &step.before;
+    step.is_kept_acid(acid)
+        && step.are_in_same_molecule(acid, carbon)
+        && !step.are_in_same_molecule(nucleophile, carbon)
+        && is_heavy_halogen(it.element(leaving))
+        && matches!(it.element(nucleophile), N | O)
+        && it
+            .distances(carbon, 5)
+            .into_iter()
+            .any(|(atom, distance)| atom == acid && matches!(distance, 4 | 5))
+}
+
+/// Returns true for a free phenol on the arene of a halide that a phenol of another molecule is to take: its anion holds the halogen, and takes that of the next
+/// molecule (Miller 1968).
+fn is_phenol_of_halide(step: &Step<'_>, phenol: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    it.group(phenol) == Group::Phenol
+        && it.hydrogens(phenol) > 0
+        && step.is_untouched(phenol)
+        && step.are_in_same_molecule(phenol, carbon)
+        && it.next_to(phenol).any(|ipso| it.shares_arene(ipso, carbon))
 }

@@ -120,7 +120,10 @@ fn gives_no_oxygen(step: &Step<'_>, oxygen: u32, acceptor: u32, order: Order) ->
             _ => false,
         };
     }
+    // An aldehyde that leaves its oxygen to another one has no part in the step.
+    let is_spectator = |next: u32| it.group(next) == Group::Aldehyde && step.image(next).is_none();
     it.next_to(oxygen).any(|next| it.group(next) == Group::Sulfoxide) && it.is_aromatic(acceptor)
+        || it.group(acceptor) == Group::Aldehyde && it.next_to(oxygen).any(is_spectator)
 }
 
 /// Returns true for a sulfonamide or sulfonanilide that is to pass on its sulfonyl group. Sulfonimides and sulfonylazoles do: the former to

@@ -176,6 +176,12 @@ pub fn needed_activation(facts: &Facts, nucleophile: u32, leaving: u32) -> i32 {
     }
 }
 
+/// Returns true for a chloride or bromide that the nitrogen of a pyridine alone activates, which takes amines above 120 °C (Miller 1968).
+pub fn needs_heat(facts: &Facts, carbon: u32, leaving: u32) -> bool {
+    matches!(facts.element(leaving), CL | BR)
+        && (ACTIVATED_CHLORIDE..ACTIVATED_FOR_ANILINE).contains(&activation(facts, carbon))
+}
+
 /// Returns true if the anion of an alcohol or azole displaces this fluoride: such anions take rings that hardly help (fluorobenzonitriles with the
 /// nitrile meta, the benzene rings of quinazolines and quinolines), in DMSO at 60 to 140 °C.
 pub fn takes_strong_anion(facts: &Facts, nucleophile: u32, carbon: u32, leaving: u32) -> bool {

@@ -18,11 +18,13 @@ use crate::refusal::Refusal;
 /// Fails with [`Refusal::SelfReacting`].
 pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     let is_lost = |event: &Event| match *event {
-        Event::Alkylation { nucleophile, carbon, leaving } => {
-            is_substitution(step, carbon, leaving)
-                && closed_ring_size(step, nucleophile, carbon).is_none()
+        Event::Alkylation { nucleophile, carbon, leaving } if is_substitution(step, carbon, leaving) => {
+            closed_ring_size(step, nucleophile, carbon).is_none()
                 && (eliminates(step, nucleophile, carbon, leaving)
                     || is_cyclohexyl_alkoxide(&step.before, nucleophile))
+        }
+        Event::Alkylation { nucleophile, carbon, leaving } => {
+            step.before.is_hydroxyl(leaving) && is_stilbene_carbinol(&step.before, nucleophile, carbon)
         }
         Event::Acylation { nucleophile, carbon } => {
             step.before.element(nucleophile) == N && has_vicinal_dihalide(&step.before, carbon)
@@ -206,4 +208,12 @@ fn makes_aziridine(step: &Step<'_>) -> bool {
                     && after.next_to(alpha).any(|next| after.is_carbonyl(next))
             })
     })
+}
+
+/// Returns true for a benzylic carbon whose hydroxyl group a Mitsunobu reaction activates and whose neighbour is benzylic too: the stilbene forms (Swamy and others, Chem.
+/// Rev. 2009, 109, 2551). Retention by acylation keeps the ester.
+fn is_stilbene_carbinol(it: &Facts, nucleophile: u32, carbon: u32) -> bool {
+    it.element(nucleophile) == O
+        && it.aryls(carbon) > 0
+        && it.next_to(carbon).any(|beta| it.is_sp3(beta) && it.hydrogens(beta) > 1 && it.aryls(beta) > 0)
 }

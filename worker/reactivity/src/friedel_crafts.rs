@@ -29,9 +29,17 @@ const LEAST_FOR_RIECHE: i32 = 8;
 /// Score that a phenol needs for formylation by hexamine in acid: 2,6-dihalophenols (Duff 1941).
 const LEAST_FOR_DUFF: i32 = 0;
 
+/// Checks an acylation that closes a ring, alone or with a second one.
+pub fn check_ring_closure(step: &Step<'_>, carbon: u32, acyl: u32) -> Verdict {
+    if closes_lactam_first(step, carbon, acyl) {
+        return Err(Refusal::CompetingGroup);
+    }
+    refuse_anthraquinone_of_poor_ring(step, carbon, acyl)
+}
+
 /// Refuses the two acylations of one benzene ring by a diacid's halide or anhydride, unless donors help both: the second meets the first one's ketone
 /// (March, chapter 11). Free amines are acylated first, also where a phenol closes the ring.
-pub fn refuse_anthraquinone_of_poor_ring(step: &Step<'_>, carbon: u32, acyl: u32) -> Verdict {
+fn refuse_anthraquinone_of_poor_ring(step: &Step<'_>, carbon: u32, acyl: u32) -> Verdict {
     let before = &step.before;
     if step.are_in_same_molecule(carbon, acyl) || !gains_ring_bond(step, carbon) {
         return Ok(());
@@ -62,23 +70,7 @@ pub fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> V
         }
         _ if formyl => lewis_acid_formylation(step, carbon),
         Group::AcylHalide | Group::Anhydride | Group::Acid | Group::Isocyanate | Group::Chloroformate => {
-            refuse_free_amines(step)?;
-            refuse_benzylic_halides(step)?;
-            if matches!(group, Group::AcylHalide | Group::Anhydride) {
-                refuse_free_alcohols(step)?;
-            }
-            if is_alpha_of_thienoazine(before, carbon) {
-                return Err(Refusal::Position);
-            }
-            if group == Group::AcylHalide && loses_carbon_monoxide(before, carbon, electrophile) {
-                return Err(Refusal::Arene);
-            }
-            lewis_acid(step, carbon)?;
-            refuse_aryl_aldehydes(step, carbon)?;
-            if is_beta_of_sulfonylpyrrole(before, carbon) {
-                return Ok(());
-            }
-            position(step, carbon, -16, Electrophile::Acylation)
+            acylation(step, carbon, electrophile)
         }
         Group::Organoboron | Group::Organotin | Group::Organometal | Group::Organozinc => {
             Err(Refusal::NoLeavingGroup)
@@ -87,6 +79,7 @@ pub fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> V
         Group::Ester | Group::Amide | Group::Weinreb | Group::ActiveEster => {
             lithiation_or(step, carbon, 1000)
         }
+        Group::Aldehyde if is_haloaldehyde(before, electrophile) => Err(Refusal::Arene),
         // A lithiated ring gives the alcohol; only a rich one is alkylated by way of its cation.
         Group::Aldehyde | Group::Ketone
             if step.lost(electrophile).any(|(gone, _)| before.element(gone) == O) =>
@@ -94,23 +87,54 @@ pub fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> V
             position(step, carbon, 12, Electrophile::Formylation)
         }
         Group::Aldehyde | Group::Ketone | Group::ImineCarbon => lithiation_or(step, carbon, 12),
+        Group::Alkene if before.azole_nitrogens(carbon).count() > 1 => Err(Refusal::Arene),
         Group::Alkene => position(step, carbon, -14, Electrophile::Acylation),
-        Group::Alkyl => {
-            if before.is_saturated(electrophile) {
-                alkyl(step, electrophile)?;
-            }
-            if before.is_on_free_azole(carbon) {
-                return Err(Refusal::CompetingGroup);
-            }
-            if is_tertiary(before, electrophile) {
-                tertiary_alkyl(step, carbon)?;
-            }
-            refuse_free_amines(step)?;
-            refuse_benzylic_halides(step)?;
-            position(step, carbon, -14, Electrophile::Acylation)
-        }
+        Group::Alkyl => alkylation(step, carbon, electrophile),
         _ => Ok(()),
     }
+}
+
+/// Checks an acylation of the ring.
+fn acylation(step: &Step<'_>, carbon: u32, acyl: u32) -> Verdict {
+    let before = &step.before;
+    let group = before.group(acyl);
+    refuse_free_amines(step)?;
+    refuse_benzylic_halides(step)?;
+    if matches!(group, Group::AcylHalide | Group::Anhydride) {
+        refuse_free_alcohols(step)?;
+    }
+    if is_alpha_of_thienoazine(before, carbon) {
+        return Err(Refusal::Position);
+    }
+    if group == Group::AcylHalide && loses_carbon_monoxide(before, carbon, acyl) {
+        return Err(Refusal::Arene);
+    }
+    lewis_acid(step, carbon)?;
+    refuse_aryl_aldehydes(step, carbon)?;
+    if is_beta_of_sulfonylpyrrole(before, carbon) {
+        return Ok(());
+    }
+    position(step, carbon, -16, Electrophile::Acylation)
+}
+
+/// Checks an alkylation of the ring by a saturated carbon.
+fn alkylation(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdict {
+    let before = &step.before;
+    if before.is_saturated(electrophile) {
+        alkyl(step, electrophile)?;
+    }
+    if before.is_beside_epoxide_oxygen(electrophile) && is_poor_pyrrole(before, carbon) {
+        return Err(Refusal::Arene);
+    }
+    if before.is_on_free_azole(carbon) {
+        return Err(Refusal::CompetingGroup);
+    }
+    if is_tertiary(before, electrophile) {
+        tertiary_alkyl(step, carbon)?;
+    }
+    refuse_free_amines(step)?;
+    refuse_benzylic_halides(step)?;
+    position(step, carbon, -14, Electrophile::Acylation)
 }
 
 /// Checks formylation by dichloromethyl methyl ether and a Lewis acid (Rieche, Gross and Höft, Chem. Ber. 1960, 93, 88), which takes rings
@@ -255,4 +279,36 @@ fn is_beta_of_sulfonylpyrrole(before: &Facts, carbon: u32) -> bool {
 /// Returns true if the Vilsmeier reagent takes this position.
 pub fn takes_vilsmeier_reagent(facts: &Facts, carbon: u32) -> bool {
     score(facts, carbon) >= LEAST_FOR_VILSMEIER
+}
+
+/// Returns true for an aldehyde with a halogen beside it, whose carbinol on a rich ring ionises and takes a second ring (March, chapter 11).
+fn is_haloaldehyde(it: &Facts, aldehyde: u32) -> bool {
+    it.next_to(aldehyde)
+        .any(|alpha| it.is_sp3(alpha) && it.next_to(alpha).any(|next| is_heavy_halogen(it.element(next))))
+}
+
+/// Returns true for a carbon of a pyrrole, furan or thiophene with an acceptor, which opens no epoxide: the acid that would help polymerises it (Joule and Mills 2010,
+/// chapters 16 to 18).
+fn is_poor_pyrrole(it: &Facts, carbon: u32) -> bool {
+    let is_acceptor = |next: u32| !it.is_aromatic(next) && it.impoverishes_ring(next);
+    it.ring(carbon) == 5
+        && aromatic_positions(&it.structure, carbon)
+            .iter()
+            .any(|&(atom, _)| it.next_to(atom).any(is_acceptor))
+}
+
+/// Returns true for the acyl group of a chain whose aniline closes a lactam of five or six atoms, faster than the arene closes a larger ring (Mandolini, Adv. Phys. Org.
+/// Chem. 1986): 2-anilinophenylacetic acids give oxindoles.
+fn closes_lactam_first(step: &Step<'_>, carbon: u32, acyl: u32) -> bool {
+    let it = &step.before;
+    let is_aniline = |atom: u32| {
+        matches!(it.group(atom), Group::Aniline | Group::SecondaryAniline | Group::Diarylamine)
+            && it.hydrogens(atom) > 0
+            && step.is_untouched(atom)
+    };
+    step.are_in_same_molecule(carbon, acyl)
+        && it
+            .distances(acyl, 5)
+            .into_iter()
+            .any(|(atom, distance)| matches!(distance, 4 | 5) && is_aniline(atom))
 }

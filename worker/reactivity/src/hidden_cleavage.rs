@@ -10,7 +10,7 @@ use crate::queries::*;
 use crate::refusal::Refusal;
 
 /// Refuses a substitution or coupling in base that takes the Boc group of another nitrogen along, and the coupling of an acid or the
-/// arylation in which the nitrogen of one goes on.
+/// arylation in which the nitrogen of one goes on. Silyl chlorides leave esters.
 ///
 /// # Errors
 /// Fails with [`Refusal::Unreactive`].
@@ -28,7 +28,10 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         }
         _ => false,
     };
-    let is_hidden = events.iter().any(is_taken_along) && events.iter().any(is_basic);
+    let is_ester = |event: &Event| matches!(*event, Event::Cleavage { atom, .. } if it.group(atom) == Group::EsterOxygen);
+    let is_silylation = |event: &Event| matches!(event, Event::Silylation { .. });
+    let is_hidden = events.iter().any(is_taken_along) && events.iter().any(is_basic)
+        || events.iter().any(is_silylation) && events.iter().any(is_ester);
     let takes_acid = |carbon: u32| it.group(carbon) == Group::Acid;
     let is_coupling =
         events.iter().any(|event| matches!(*event, Event::Acylation { carbon, .. } if takes_acid(carbon)));

@@ -31,7 +31,7 @@ pub fn check(step: &Step<'_>) -> Verdict {
             refuse_acids(step, carbon)?;
             refuse_better_halide(step, carbon)?;
             refuse_own_groups(step, carbon)?;
-            if leaves_half_of_glyoxal(step, other) {
+            if leaves_half_of_glyoxal(step, other) || is_beside_ketone(step, other) {
                 return Err(Refusal::CompetingGroup);
             }
         }
@@ -113,7 +113,7 @@ fn refuse_better_halide(step: &Step<'_>, carbon: u32) -> Verdict {
     if own > 0 && step.atoms().any(is_better) { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
-/// Refuses a halide whose molecule has a second alkyl halide, a nitro group, a ketone or an aldehyde, and an alkyl halide whose molecule has
+/// Refuses a halide whose molecule has a second alkyl halide, a nitro group, a ketone, an aldehyde, an imide or a thioamide, and an alkyl halide whose molecule has
 /// an ester or nitrile, which alkyl Grignard reagents do not spare as those of aryl iodides in the cold do.
 fn refuse_own_groups(step: &Step<'_>, carbon: u32) -> Verdict {
     let it = &step.before;
@@ -127,7 +127,11 @@ fn refuse_own_groups(step: &Step<'_>, carbon: u32) -> Verdict {
     let is_attacked = |atom: u32| {
         step.is_untouched(atom)
             && match it.group(atom) {
-                Group::Ketone | Group::Aldehyde => true,
+                Group::Ketone
+                | Group::Aldehyde
+                | Group::Imide
+                | Group::AcylHalide
+                | Group::ThiocarbonylSulfur => true,
                 Group::Ester | Group::Nitrile | Group::Anhydride => it.is_sp3(carbon),
                 _ => false,
             }
@@ -151,4 +155,13 @@ fn exchange(it: &Facts, carbon: u32) -> i32 {
         _ => 44,
     };
     base + if it.ring(carbon) == 5 { azole_position(it, carbon) } else { 0 }
+}
+
+/// Returns true for an ester whose neighbour is a ketone or aldehyde that stays, which takes the metal first (Clayden, Greeves and Warren, chapter 9).
+fn is_beside_ketone(step: &Step<'_>, ester: u32) -> bool {
+    let it = &step.before;
+    it.group(ester) == Group::Ester
+        && it
+            .next_to(ester)
+            .any(|next| matches!(it.group(next), Group::Ketone | Group::Aldehyde) && step.is_untouched(next))
 }

@@ -14,9 +14,21 @@ use crate::refusal::Refusal;
 /// Checks every carbon that is in both reaction mixture and product.
 pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
     // A template in which one aromatic ring breaks while another forms has confused the two. Amines may replace the
-    // oxygen of pyranones and benzoxazinones.
+    // oxygen of pyranones and benzoxazinones, and do not replace that of furans.
+    let is_furan = |oxygen: u32| {
+        step.before.ring(oxygen) == 5
+            && !step.before.next_to(oxygen).any(|next| {
+                step.before.element(next) == N
+                    || step
+                        .before
+                        .next_to(next)
+                        .any(|far| step.before.element(far) == N && step.before.is_aromatic(far))
+            })
+    };
     let by_amine = |atom: u32, gone: u32| {
-        step.before.element(gone) == O && step.gained(atom).any(|(other, _)| step.before.element(other) == N)
+        step.before.element(gone) == O
+            && !is_furan(gone)
+            && step.gained(atom).any(|(other, _)| step.before.element(other) == N)
     };
     let ring_broken = step.change.broken.iter().any(|&(atom, gone, order)| {
         order == Order::Aromatic

@@ -140,7 +140,8 @@ fn hydrogenation(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
         let benzene =
             aromatic_positions(&before.structure, carbon).iter().all(|&(atom, _)| before.element(atom) == C);
         let victim = keeps_hydrogenable_group(step)
-            || benzene && step.atoms().any(|atom| is_benzyl_oxygen(step, atom));
+            || benzene && step.atoms().any(|atom| is_benzyl_oxygen(step, atom))
+            || step.atoms().any(|atom| is_kept_furan(step, atom));
         return if victim { Err(Refusal::CompetingGroup) } else { Ok(()) };
     }
     let own_alkyne = before.triply(carbon).is_some();
@@ -220,6 +221,7 @@ fn alcohol(step: &Step<'_>, carbon: u32) -> Verdict {
             Group::Thiol | Group::Thiophenol | Group::PrimaryAmine | Group::SecondaryAmine | Group::Hydrazine
         )
     })?;
+    refuse_ortho_diamines(step)?;
     let competing = own > 0
         && step.atoms().any(|atom| {
             atom != carbon
@@ -232,6 +234,7 @@ fn alcohol(step: &Step<'_>, carbon: u32) -> Verdict {
 }
 
 fn acid(step: &Step<'_>, carbon: u32) -> Verdict {
+    refuse_ortho_diamines(step)?;
     refuse_unreacted(step, carbon, |group| {
         matches!(
             group,
@@ -302,4 +305,40 @@ fn richer_alkene(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
             })
     });
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for the oxygen of a furan that the step keeps, which hydrogen takes before a benzene or pyridine ring (Hudlicky, "Reductions in Organic Chemistry").
+fn is_kept_furan(step: &Step<'_>, atom: u32) -> bool {
+    let before = &step.before;
+    before.element(atom) == O
+        && before.is_aromatic(atom)
+        && before.count(atom, C) == 2
+        && !before
+            .next_to(atom)
+            .any(|next| before.is_shared_by_aromatic_rings(next) || before.count(next, N) > 0)
+        && step.is_untouched(atom)
+}
+
+/// Refuses an oxidation beside two amino groups with hydrogen ortho to each other, which become the diimine: phenylenediamines, tetrahydroquinoxalines and tetrahydropterins
+/// (Joule and Mills 2010, chapter 14).
+fn refuse_ortho_diamines(step: &Step<'_>) -> Verdict {
+    let before = &step.before;
+    let is_amine = |atom: u32| {
+        matches!(before.group(atom), Group::Aniline | Group::SecondaryAniline | Group::PoorAniline)
+            && before.hydrogens(atom) > 0
+            && step.is_untouched(atom)
+    };
+    let is_first = |atom: u32| before.is_free_aniline(atom) && is_amine(atom);
+    let has_second = |atom: u32| {
+        before.next_to(atom).filter(|&ipso| before.is_aromatic(ipso)).any(|ipso| {
+            before.next_to(ipso).any(|ortho| {
+                before.is_aromatic_carbon(ortho)
+                    && before.next_to(ortho).any(|next| next != atom && is_amine(next))
+            })
+        })
+    };
+    if step.atoms().any(|atom| is_first(atom) && has_second(atom)) {
+        return Err(Refusal::Incompatible);
+    }
+    Ok(())
 }

@@ -46,7 +46,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             }
             Event::Arylation { nucleophile, carbon, leaving }
                 if is_para_fluoride(step, nucleophile, carbon, leaving)
-                    || leaves_chloride_beside_ester(step, carbon, leaving) =>
+                    || leaves_chloride_beside_ester(step, carbon, leaving)
+                    || leaves_bromide_of_aminopyrimidine(step, carbon, leaving) =>
             {
                 return Err(Refusal::CompetingGroup);
             }
@@ -180,4 +181,21 @@ fn has_twin(step: &Step<'_>, carbon: u32, halogen: u32) -> bool {
                 && step.is_untouched(other)
                 && halide_order::coupling(it, other) > own - LEAD_OF_A_CHLORIDE
         })
+}
+
+/// Returns true for C4 of an aminopyrimidine and its chlorine, if C2 keeps a bromine or iodine: the amino group makes the two positions alike, and the heavier halogen
+/// leaves as soon (Joule and Mills 2010, chapter 14).
+fn leaves_bromide_of_aminopyrimidine(step: &Step<'_>, carbon: u32, leaving: u32) -> bool {
+    let it = &step.before;
+    let is_nitrogen = |next: u32| it.element(next) == N && it.is_aromatic(next);
+    let has_bromide = |atom: u32| {
+        it.next_to(atom).filter(|&next| is_nitrogen(next)).count() == 2
+            && it.next_to(atom).any(|next| matches!(it.element(next), BR | I) && step.is_untouched(next))
+    };
+    let has_amine = |atom: u32| it.next_to(atom).any(|next| it.group(next) == Group::PoorAniline);
+    let positions = || aromatic_positions(&it.structure, carbon).into_iter().map(|(atom, _)| atom);
+    it.element(leaving) == CL
+        && it.ring(carbon) == 6
+        && positions().any(has_bromide)
+        && positions().any(has_amine)
 }

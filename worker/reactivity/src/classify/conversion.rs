@@ -36,9 +36,15 @@ fn enol_ether(step: &Step<'_>) -> Option<ReactionClass> {
             && it.doubly(atom, |next| it.element(next) == C).is_some()
             && it.next_to(atom).any(|next| it.element(next) == O && it.degree(next) > 1)
     };
-    step.atoms()
-        .any(|atom| is_enol(atom) && step.becomes_carbonyl(atom))
-        .then_some(class!("enol ether hydrolysis"))
+    let is_arylated = |(aryl, vinyl): (u32, u32)| {
+        it.is_aromatic_carbon(aryl)
+            && it.group(vinyl) == Group::Alkene
+            && step.lost(aryl).any(|(gone, _)| is_halogen(it.element(gone)))
+    };
+    step.atoms().any(|atom| is_enol(atom) && step.becomes_carbonyl(atom)).then(|| {
+        // Palladium puts the arene on the enol ether's carbon that bears the oxygen (Cabri and Candiani, Acc. Chem. Res. 1995, 28, 2).
+        if step.joined().any(is_arylated) { class!("Heck reaction") } else { class!("enol ether hydrolysis") }
+    })
 }
 
 fn of_atom(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
@@ -205,6 +211,10 @@ fn carbon_nitrogen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
         }
         Group::Aldehyde | Group::Ketone if step.hydrogens_gained(atom) == 0 => {
             Some(class!("hemiaminal or aminal formation"))
+        }
+        // Phosphonium salts and oxychlorides make a leaving group of a lactam's oxygen.
+        _ if it.is_aromatic(atom) && it.is_carbonyl(atom) && step.after.is_aromatic(image) => {
+            Some(class!("deoxyamination"))
         }
         // Isatoic anhydride, whose ring counts as aromatic.
         _ if it.is_aromatic(atom)

@@ -67,6 +67,7 @@ pub fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) 
         _ if it.is_cyano(nucleophile) => class!("cyanide substitution"),
         (P, _) if oxide => class!("Michaelis-Arbuzov reaction"),
         (P, _) => class!("phosphonium salt formation"),
+        (C, _) if it.count(carbon, O) == 3 => class!("orthoester condensation"),
         (C, _) if it.count(carbon, N) > 0 && on_oxygen => class!("enamine formation"),
         (C, _) if is_plain_enolate(it, nucleophile) => class!("enolate alkylation"),
         (C, _) => class!("C-alkylation"),
@@ -90,6 +91,7 @@ pub fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) 
         (O, _) if benzyl => class!("O-benzylation"),
         (O, _) => class!("Williamson ether synthesis"),
         (S, _) if oxide => class!("sulfone formation"),
+        (S, _) if becomes_thiol(step, nucleophile) => class!("thiolation"),
         (S, _) => class!("S-alkylation"),
         (element, _) if is_halogen(element) => class!("halide exchange"),
         _ => class!("alkylation"),
@@ -122,6 +124,11 @@ fn is_anomeric(it: &Facts, carbon: u32) -> bool {
         it.next_to(atom).any(|next| next != oxygen && (it.element(next) == O || hydroxymethyl(next)))
     };
     ring.iter().filter(|&&atom| atom != carbon && bears_oxygen(atom)).count() > 1
+}
+
+/// Returns true for sulfur, as that of hydrogen sulfide, its salts or thiourea, that ends as a free thiol or thione.
+fn becomes_thiol(step: &Step<'_>, sulfur: u32) -> bool {
+    step.image(sulfur).is_some_and(|image| step.after.degree(image) == 1)
 }
 
 /// Substitution by an atom that no precursor provides.
@@ -253,6 +260,7 @@ pub fn arylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -
             class!("sulfonamide formation")
         }
         S if oxide => class!("sulfone formation"),
+        S if becomes_thiol(step, nucleophile) => class!("thiolation"),
         N if snar => class!("SNAr amination"),
         O if snar => class!("SNAr ether synthesis"),
         S if snar => class!("SNAr thioether synthesis"),
@@ -345,6 +353,7 @@ pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element
             Some((atom, Group::Aldehyde | Group::Ketone)) if !step.lost_oxo(atom) => {
                 class!("Friedel-Crafts hydroxyalkylation")
             }
+            Some((_, Group::Aldehyde | Group::Ketone)) => class!("reductive C-alkylation"),
             _ => class!("Friedel-Crafts alkylation"),
         },
         _ => class!("aromatic substitution"),

@@ -10,7 +10,12 @@ import re
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parent / "src/retort_client"
-FILES = {"asynchronous.py": "client.py", "asynchronous_batches.py": "batches.py", "asynchronous_kept_routes.py": "kept_routes.py"}
+FILES = {
+    "asynchronous.py": "client.py",
+    "asynchronous_batches.py": "batches.py",
+    "asynchronous_kept_routes.py": "kept_routes.py",
+    "asynchronous_samples.py": "samples.py",
+}
 
 REPLACEMENTS = [
     (r"\basync with aclosing\(", "with closing("),

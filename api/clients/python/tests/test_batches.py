@@ -30,7 +30,7 @@ class World:
         self.asked: list[str] = []
         self.lost: dict[str, int] = {}
         for name in ("FIRST_POLL", "NEXT_POLL"):
-            monkeypatch.setattr(f"retort_client.background.{name}", 0.0)
+            monkeypatch.setattr(f"retort_client.polling.{name}", 0.0)
 
     @property
     def options(self) -> dict[str, Any]:

@@ -22,6 +22,9 @@ NAMES = {
     "PlanPage": "Page_Plan",
     "BatchBody": "Batch",
     "BatchPage": "Page_Batch",
+    "SampleBatchBody": "SampleBatch",
+    "SampleBatchPage": "Listed_SampleBatch",
+    "ChunkPage": "Listed_Sample",
     "KeptBody": "KeptRoute",
     "KeptPage": "Page_KeptRoute",
     "BulkAnswer": "Looked_ExpandedMolecule",
@@ -36,7 +39,7 @@ BODIES = [
     if isinstance(body, type)
     and issubclass(body, wire.Body)
     and body.__module__ == module.__name__
-    and body is not wire.Body
+    and body not in {wire.Body, wire.Identified}
     # Nor what pydantic makes of a page of something, which has a name of its own.
     and "[" not in body.__name__
 ]
@@ -81,6 +84,7 @@ def test_every_setting_of_a_search_can_be_set(schemas: dict[str, Any]) -> None:
 
 
 def test_every_condition_of_a_sample_can_be_set(schemas: dict[str, Any]) -> None:
-    assert set(wire.SampleConditions.__annotations__) == set(schemas["SampleRequest"]["properties"]) - {"size", "model_id"}
+    for request in ("SampleRequest", "SampleBatchRequest"):
+        assert set(wire.SampleConditions.__annotations__) == set(schemas[request]["properties"]) - {"size", "model_id"}
     assert set(wire.RouteLimits.__annotations__) == set(schemas["RouteLimits"]["properties"])
     assert set(wire.PropertyRange.__annotations__) == set(schemas["PropertyRange"]["properties"])

@@ -6,7 +6,9 @@ import re
 import subprocess
 import threading
 import time
+from collections.abc import Generator
 from html.parser import HTMLParser
+from typing import Any
 from urllib.parse import urljoin
 
 import httpx
@@ -14,7 +16,18 @@ import pytest
 from conftest import Installation
 from worlds import BOTH, Call, with_threads
 
-from retort_client import Forbidden, InvalidRequest, NotFound, Plan, RateLimited, Retort, RetryPolicy, Unauthorized
+from retort_client import (
+    Forbidden,
+    InvalidRequest,
+    NotFound,
+    Plan,
+    RateLimited,
+    Retort,
+    RetryPolicy,
+    Sample,
+    SampleBatch,
+    Unauthorized,
+)
 from retort_client.authorization import kept_logins
 from retort_client.wire import PropertyRange
 
@@ -37,6 +50,49 @@ def test_a_sample_is_made_found_and_deleted(call: Call, installation: Installati
 
 
 @pytest.mark.parametrize("call", BOTH)
+def test_a_sample_batch_is_gone_on_with_by_its_id_and_ends(call: Call, installation: Installation) -> None:
+    made = call(
+        lambda retort: retort.sample_batches.create(501, alerts=["pains"], details=True), installation.url, installation.token
+    )
+
+    def act(retort: Retort) -> Generator[Any, Any, Any]:
+        batch: SampleBatch = yield retort.sample_batches.retrieve(made.id)
+        chunks: list[Sample] = yield batch.results()
+        smiles: list[str] = yield batch.smiles()
+        listed: list[SampleBatch] = yield retort.sample_batches.list()
+        yield batch.wait()
+        yield batch.delete()
+        return batch, chunks, smiles, listed
+
+    batch, chunks, smiles, listed = call(act, installation.url, installation.token)
+
+    assert (batch.status, batch.progress.completed, len(set(smiles))) == ("completed", 2, 501)
+    assert {each for chunk in chunks for each in chunk.smiles} == set(smiles)
+    assert all(len(chunk.details.properties["mw"]) == len(chunk.smiles) for chunk in chunks)
+    assert listed[0].id == made.id
+    with pytest.raises(NotFound):
+        call(lambda retort: retort.sample_batches.retrieve(made.id), installation.url, installation.token)
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_a_cancelled_sample_batch_has_failed_and_says_so(call: Call, installation: Installation) -> None:
+    def act(retort: Retort) -> Generator[Any, Any, Any]:
+        batch: SampleBatch = yield retort.sample_batches.create(100_000)
+        yield batch.cancel()
+        chunks: list[Sample] = yield batch.results()
+        yield batch.delete()
+        return batch, chunks
+
+    batch, chunks = call(act, installation.url, installation.token)
+
+    assert (batch.status, len(chunks)) == ("failed", 200)
+    assert chunks[-1].error is not None
+    with pytest.raises(InvalidRequest) as caught:
+        call(lambda retort: retort.sample_batches.create(100_001, alerts=["x"]), installation.url, installation.token)
+    assert [fault.path for fault in caught.value.faults] == ["body.size", "body.alerts.0"]
+
+
+@pytest.mark.parametrize("call", BOTH)
 def test_a_sample_to_order_has_what_was_ordered_and_faults_are_named(call: Call, installation: Installation) -> None:
     small: dict[str, PropertyRange] = {"heavy_atoms": {"lte": 22}, "mw": {"gte": 100}}
     made = call(
@@ -53,7 +109,7 @@ def test_a_sample_to_order_has_what_was_ordered_and_faults_are_named(call: Call,
 def test_samples_may_be_deleted_as_they_are_read_from_page_to_page(
     installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("retort_client.operations.LARGEST_PAGE", 2)
+    monkeypatch.setattr("retort_client.pages.LARGEST_PAGE", 2)
     with Retort(installation.url, installation.token) as retort:
         made = [retort.samples.create(1).id for _ in range(5)]
         deleted: list[str] = []

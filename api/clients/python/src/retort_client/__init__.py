@@ -11,6 +11,7 @@
 
 from .asynchronous import AsyncRetort
 from .asynchronous_batches import AsyncBatch
+from .asynchronous_samples import AsyncSampleBatch
 from .background import StoredPlan
 from .batches import Batch
 from .bulk_queries import (
@@ -38,6 +39,7 @@ from .errors import (
     RateLimited,
     Refused,
     RetortError,
+    SampleFailed,
     ServiceFault,
     TimedOut,
     Unauthorized,
@@ -48,6 +50,8 @@ from .events import PlanEvent, Progress, StoredPlanEvent
 from .kept import KeptRoute, RouteChange, RouteFigures
 from .plan import BackboneGroup, Plan
 from .route import Route
+from .samples import SampleBatch
+from .sampling import SampleBatchProgress
 from .stored import BatchProgress
 from .tree import Molecule, Step
 from .version import __version__
@@ -57,6 +61,7 @@ __all__ = [
     "Analogue",
     "AsyncBatch",
     "AsyncRetort",
+    "AsyncSampleBatch",
     "BackboneGroup",
     "BadAnswer",
     "Batch",
@@ -92,7 +97,10 @@ __all__ = [
     "RouteChange",
     "RouteFigures",
     "Sample",
+    "SampleBatch",
+    "SampleBatchProgress",
     "SampleConditions",
+    "SampleFailed",
     "SampleSummary",
     "ServiceFault",
     "ShoppingList",

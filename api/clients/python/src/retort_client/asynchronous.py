@@ -15,6 +15,7 @@ from typing_extensions import Self, Unpack
 from . import authorization, bulk_queries, events, operations, over_httpx
 from .asynchronous_batches import AsyncBatches, AsyncPlans
 from .asynchronous_kept_routes import AsyncRoutes
+from .asynchronous_samples import AsyncSampleBatches, AsyncSamples
 from .bulk_queries import (
     Analogue,
     BlockSearch,
@@ -30,7 +31,7 @@ from .events import PlanEvent, Progress
 from .exchange import Answer, Effect, Emit, Pause, Received, Request, Script, Steps, emitted
 from .plan import Plan
 from .route import Route
-from .wire import Country, ExportedRoutes, ExportFormat, Model, PlanSettings, Sample, SampleConditions, SampleSummary
+from .wire import Country, ExportedRoutes, ExportFormat, Model, PlanSettings
 
 T = TypeVar("T")
 
@@ -57,6 +58,7 @@ class AsyncRetort:
         self._session = authorization.session(self.url, token, retry_policy)
         self._http = httpx.AsyncClient(**over_httpx.settings(self.url), transport=transport)
         self.samples = AsyncSamples(self)
+        self.sample_batches = AsyncSampleBatches(self)
         self.models = AsyncModels(self)
         self.plans = AsyncPlans(self)
         self.batches = AsyncBatches(self)
@@ -253,44 +255,6 @@ class _Line:
         """Drops the answer that is being received."""
         if self._response is not None:
             await self._response.aclose()
-
-
-class AsyncSamples:
-    """The samples of the account, and of those that it shares samples with."""
-
-    def __init__(self, client: AsyncRetort) -> None:
-        self._client = client
-
-    async def create(self, size: int, model_id: str | None = None, **conditions: Unpack[SampleConditions]) -> Sample:
-        """Generates `size` molecules (1 to 10,000), all of which satisfy the conditions.
-
-        The service chooses the model if none is named.
-
-        Raises `InvalidRequest`, whose `faults` name the conditions that are at fault, and `DeadlinePassed` where too few molecules
-        satisfied them in time; its message counts the candidates that each condition refused.
-        """
-        return await self._client.run(operations.create_sample(self._client.session, size, model_id, conditions))
-
-    async def retrieve(self, sample_id: str) -> Sample:
-        """Returns a sample with its molecules."""
-        return await self._client.run(operations.retrieve_sample(self._client.session, sample_id))
-
-    async def list(self) -> AsyncIterator[SampleSummary]:
-        """Yields all samples, newest first. Pages are fetched as they are read; samples may be deleted meanwhile."""
-        page = await self._client.run(operations.page_of_samples(self._client.session, None))
-        while True:
-            # Before this page is handed out: a reader who deletes its last sample deletes the next page's cursor.
-            after = operations.next_cursor(page)
-            following = await self._client.run(operations.page_of_samples(self._client.session, after)) if after else None
-            for sample in page.data:
-                yield sample
-            if following is None:
-                return
-            page = following
-
-    async def delete(self, sample_id: str) -> None:
-        """Deletes a sample."""
-        await self._client.run(operations.delete_sample(self._client.session, sample_id))
 
 
 class AsyncModels:

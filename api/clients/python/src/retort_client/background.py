@@ -1,32 +1,32 @@
 """Plans and batches: stored tree searches, which run in the background.
 
-This module keeps no state that the service lacks: with an id, another program can go on. Waiting is polling, at growing
-intervals. A poll of a batch asks how many of its plans have ended. Its pages are read only when more have, those of the first
-targets first, since these run first; so a hundred thousand waiting targets cost one request every few seconds.
+This module keeps no state that the service lacks: with an id, another program can go on. A poll of a batch asks how many of
+its plans have ended. Its pages are read only when more have, those of the first targets first, since these run first; so a
+hundred thousand waiting targets cost one request every few seconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
-from .calls import Session, at, call, delete
+from .calls import Session, act, at, call, delete
 from .errors import BadAnswer
-from .exchange import Emit, Request, Script, Steps, pause, read
+from .exchange import Emit, Request, Script, Steps, read
 from .pages import listed, page_of
 from .plan import Plan
-from .progress import Show, shown
+from .polling import Pauses, for_waiting, wait_until_ended
+from .progress import shown
 from .stored import BatchBody, BatchPage, BatchProgress, PlanBody, PlanPage, Status
 from .wire import Country, ExportBody, ExportedRoutes, ExportFormat, PlanSettings
 
 PLANS = "/synth-batches/v1/plans"
 BATCHES = "/synth-batches/v1/batches"
 UNENDED = frozenset({"pending", "processing"})
-FIRST_POLL, NEXT_POLL, LONGEST_POLL = 0.25, 1.0, 5.0
-"""Seconds between two polls: the first, the one after some of a batch has ended, and the longest."""
+Show: TypeAlias = Callable[[BatchProgress], None]
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def list_plans(session: Session) -> Script[PlanBody]:
 
 def cancel_plan(session: Session, plan_id: str) -> Steps[StoredPlan]:
     """Cancels a plan that has not ended."""
-    answer = yield from call(session, _act(session, f"{at(PLANS, plan_id)}/cancel"))
+    answer = yield from act(session, f"{at(PLANS, plan_id)}/cancel")
     return StoredPlan(read(PlanBody, answer))
 
 
@@ -160,12 +160,12 @@ def delete_plan(session: Session, plan_id: str) -> Steps[None]:
 
 def wait_for_plan(session: Session, plan_id: str) -> Steps[StoredPlan]:
     """A plan when it has ended."""
-    waiting, intervals = _waiting(session), _poll_intervals(FIRST_POLL)
+    waiting, pauses = for_waiting(session), Pauses()
     while True:
         plan = yield from retrieve_plan(waiting, plan_id)
         if plan.has_ended:
             return plan
-        yield from pause(next(intervals))
+        yield from pauses.pause()
 
 
 def create_batch(session: Session, targets: tuple[Iterable[str], Iterable[str | None] | None], terms: Terms) -> Steps[BatchBody]:
@@ -191,13 +191,13 @@ def list_batches(session: Session) -> Script[BatchBody]:
 
 def cancel_batch(session: Session, batch_id: str) -> Steps[BatchBody]:
     """Cancels what of a batch has not ended."""
-    answer = yield from call(session, _act(session, f"{at(BATCHES, batch_id)}/cancel"))
+    answer = yield from act(session, f"{at(BATCHES, batch_id)}/cancel")
     return read(BatchBody, answer)
 
 
 def resume_batch(session: Session, batch_id: str) -> Steps[BatchBody]:
     """Goes on with what of a batch was cancelled."""
-    answer = yield from call(session, _act(session, f"{at(BATCHES, batch_id)}/resume"))
+    answer = yield from act(session, f"{at(BATCHES, batch_id)}/resume")
     return read(BatchBody, answer)
 
 
@@ -208,18 +208,8 @@ def delete_batch(session: Session, batch_id: str) -> Steps[None]:
 
 def wait_for_batch(session: Session, batch_id: str, progress: bool | Show) -> Steps[BatchBody]:
     """A batch when all of its plans have ended."""
-    waiting = _waiting(session)
-    with shown(progress) as show:
-        intervals, before = _poll_intervals(FIRST_POLL), 0
-        while True:
-            batch = yield from retrieve_batch(waiting, batch_id)
-            told = _progress(batch)
-            show(told)
-            if told.ended == told.total:
-                return batch
-            if told.ended > before:
-                intervals, before = _poll_intervals(NEXT_POLL), told.ended
-            yield from pause(next(intervals))
+    waiting = for_waiting(session)
+    return wait_until_ended(lambda: retrieve_batch(waiting, batch_id), _progress, progress, "targets")
 
 
 def plans_of_batch(session: Session, batch_id: str) -> Script[StoredPlan]:
@@ -249,10 +239,10 @@ def results_of_batch(session: Session, batch_id: str, skip: Collection[str], pro
 
     Cancelled ones are left out, since they may be resumed.
     """
-    waiting, left_out = _waiting(session), frozenset(skip)
-    with shown(progress) as show:
+    waiting, left_out = for_waiting(session), frozenset(skip)
+    with shown(progress, "targets") as show:
         pages: list[_Seen] = []
-        intervals = _poll_intervals(FIRST_POLL)
+        pauses = Pauses()
         while True:
             told = _progress((yield from retrieve_batch(waiting, batch_id)))
             show(told)
@@ -260,11 +250,11 @@ def results_of_batch(session: Session, batch_id: str, skip: Collection[str], pro
             if not pages:
                 yield from _first_reading(waiting, batch_id, pages, left_out)
             elif told.done > seen:
-                intervals = _poll_intervals(NEXT_POLL)
+                pauses.shorten()
                 yield from _reading(waiting, batch_id, pages, told.done - seen, left_out)
             if told.ended == told.total:
                 return
-            yield from pause(next(intervals))
+            yield from pauses.pause()
 
 
 def _first_reading(session: Session, batch_id: str, pages: list[_Seen], left_out: frozenset[str]) -> Script[StoredPlan]:
@@ -306,27 +296,10 @@ def _page_of_plans(session: Session, batch_id: str, after: str | None) -> Steps[
     return page_of(session, f"{at(BATCHES, batch_id)}/plans", PlanPage, after)
 
 
-def _act(session: Session, path: str) -> Request:
-    """Request that changes a state, and changes nothing if it is repeated."""
-    return Request("POST", path, seconds=session.retry_policy.seconds, idempotent=True)
-
-
 def _progress(batch: BatchBody) -> BatchProgress:
     if batch.progress is None:
         raise BadAnswer(f"a batch {batch.id} that does not say how far it has come")
     return batch.progress
-
-
-def _waiting(session: Session) -> Session:
-    return replace(session, retry_policy=session.retry_policy.for_waiting())
-
-
-def _poll_intervals(first: float) -> Iterator[float]:
-    """Yields seconds between two polls of something that does not change meanwhile."""
-    seconds = first
-    while True:
-        yield seconds
-        seconds = min(2 * seconds, LONGEST_POLL)
 
 
 def _texts(smiles: Iterable[str]) -> Iterator[str]:

@@ -9,11 +9,10 @@ from typing import Protocol, TypeVar
 from typing_extensions import Self, Unpack
 
 from . import background, events
-from .background import BatchRecord, StoredPlan, Terms
+from .background import BatchRecord, Show, StoredPlan, Terms
 from .calls import Session
 from .events import StoredPlanEvent
 from .exchange import Script, Steps
-from .progress import Show
 from .stored import BatchBody
 from .wire import Country, ExportedRoutes, ExportFormat, PlanSettings
 

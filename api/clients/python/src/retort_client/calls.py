@@ -112,6 +112,11 @@ def delete(session: Session, path: str) -> Steps[None]:
     yield from call(session, Request("DELETE", path, seconds=session.retry_policy.seconds))
 
 
+def act(session: Session, path: str) -> Steps[Answer]:
+    """Changes a state; repeating it changes nothing more."""
+    return call(session, Request("POST", path, seconds=session.retry_policy.seconds, idempotent=True))
+
+
 def call_with_retries(retry_policy: RetryPolicy, request: Request) -> Steps[Answer]:
     """Returns the final answer, whatever its status, after safe retries."""
     repeatable = request.is_repeatable

@@ -31,7 +31,8 @@ from .exchange import Answer, Effect, Emit, Pause, Received, Request, Script, St
 from .kept_routes import Routes
 from .plan import Plan
 from .route import Route
-from .wire import Country, ExportedRoutes, ExportFormat, Model, PlanSettings, Sample, SampleConditions, SampleSummary
+from .samples import SampleBatches, Samples
+from .wire import Country, ExportedRoutes, ExportFormat, Model, PlanSettings
 
 T = TypeVar("T")
 
@@ -58,6 +59,7 @@ class Retort:
         self._session = authorization.session(self.url, token, retry_policy)
         self._http = httpx.Client(**over_httpx.settings(self.url), transport=transport)
         self.samples = Samples(self)
+        self.sample_batches = SampleBatches(self)
         self.models = Models(self)
         self.plans = Plans(self)
         self.batches = Batches(self)
@@ -254,44 +256,6 @@ class _Line:
         """Drops the answer that is being received."""
         if self._response is not None:
             self._response.close()
-
-
-class Samples:
-    """The samples of the account, and of those that it shares samples with."""
-
-    def __init__(self, client: Retort) -> None:
-        self._client = client
-
-    def create(self, size: int, model_id: str | None = None, **conditions: Unpack[SampleConditions]) -> Sample:
-        """Generates `size` molecules (1 to 10,000), all of which satisfy the conditions.
-
-        The service chooses the model if none is named.
-
-        Raises `InvalidRequest`, whose `faults` name the conditions that are at fault, and `DeadlinePassed` where too few molecules
-        satisfied them in time; its message counts the candidates that each condition refused.
-        """
-        return self._client.run(operations.create_sample(self._client.session, size, model_id, conditions))
-
-    def retrieve(self, sample_id: str) -> Sample:
-        """Returns a sample with its molecules."""
-        return self._client.run(operations.retrieve_sample(self._client.session, sample_id))
-
-    def list(self) -> Iterator[SampleSummary]:
-        """Yields all samples, newest first. Pages are fetched as they are read; samples may be deleted meanwhile."""
-        page = self._client.run(operations.page_of_samples(self._client.session, None))
-        while True:
-            # Before this page is handed out: a reader who deletes its last sample deletes the next page's cursor.
-            after = operations.next_cursor(page)
-            following = self._client.run(operations.page_of_samples(self._client.session, after)) if after else None
-            for sample in page.data:
-                yield sample
-            if following is None:
-                return
-            page = following
-
-    def delete(self, sample_id: str) -> None:
-        """Deletes a sample."""
-        self._client.run(operations.delete_sample(self._client.session, sample_id))
 
 
 class Models:

@@ -104,5 +104,9 @@ class TimedOut(Unreachable):
     """No answer came in time."""
 
 
+class SampleFailed(RetortError):
+    """Some chunks of a sample batch failed, so it has fewer molecules than were asked for."""
+
+
 class LoginFailed(RetortError):
     """Nobody let this login in, or the service ended it."""

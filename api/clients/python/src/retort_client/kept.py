@@ -16,9 +16,9 @@ from typing_extensions import TypedDict
 
 from .calls import Session, at, call, delete
 from .exchange import Request, Script, Steps, read
-from .pages import Identified, Page, listed
+from .pages import Page, listed
 from .route import Route
-from .wire import Body, Country, ExportBody, ExportedRoutes, ExportFormat, Offer, PlanSettings, RouteGraph
+from .wire import Body, Country, ExportBody, ExportedRoutes, ExportFormat, Identified, Offer, PlanSettings, RouteGraph
 
 ROUTES = "/synth/v1/routes"
 

@@ -1,4 +1,4 @@
-"""The bodies of what a service keeps and does when its turn comes: plans and batches."""
+"""The bodies of what a service keeps and does when its turn comes: plans, samples and batches of either."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
-from .pages import Identified, Page
-from .wire import Body, TreeSearchResult
+from .pages import Page, SamplingPage
+from .wire import Body, Identified, Sample, SampleStatus, SampleSummary, TreeSearchResult
 
 Status = Literal["pending", "processing", "completed", "failed", "cancelled", "archived"]
 
@@ -72,3 +72,27 @@ class BatchBody(Identified):
 
 class BatchPage(Page[BatchBody]):
     """One page of batches, newest first."""
+
+
+class SamplePage(SamplingPage[SampleSummary]):
+    """One page of samples, newest first."""
+
+
+class SampleBatchBody(Identified):
+    """Molecules that were asked for together, in chunks that are samples."""
+
+    created_at: datetime
+    size: int
+    model_id: str | None = None
+    status: SampleStatus
+    chunk_count: int
+    completed_chunks: int
+    failed_chunks: int
+
+
+class SampleBatchPage(SamplingPage[SampleBatchBody]):
+    """One page of sample batches, newest first."""
+
+
+class ChunkPage(SamplingPage[Sample]):
+    """Chunks of a sample batch with their molecules, the last ones first."""

@@ -32,6 +32,12 @@ class Body(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", protected_namespaces=())
 
 
+class Identified(Body):
+    """Something that is found again by its id."""
+
+    id: str
+
+
 class RouteDetails(Body):
     """Summaries of the routes to a sample's molecules, in the order of its `smiles`."""
 
@@ -56,32 +62,32 @@ class MoleculeDetails(Body):
     """There in a sample with the condition `synthesizable`."""
 
 
-class Sample(Body):
+SampleStatus = Literal["pending", "processing", "completed", "failed"]
+
+
+class Sample(Identified):
     """A sample with all its molecules."""
 
-    id: str
     model_id: str
     smiles: tuple[str, ...]
-    """Unique canonical SMILES."""
+    """Unique canonical SMILES; none before it is completed."""
     created_at: datetime | None = None
     details: MoleculeDetails | None = None
     """There if `details` was asked for."""
+    status: SampleStatus = "completed"
+    """Anything else only for a chunk of a batch."""
+    batch_id: str | None = None
+    """The sample batch that it is a chunk of."""
+    error: str | None = None
+    """Reason of a failure."""
 
 
-class SampleSummary(Body):
+class SampleSummary(Identified):
     """A sample without its molecules, as lists have it."""
 
-    id: str
     model_id: str
     num_smiles: int
     created_at: datetime | None = None
-
-
-class SamplePage(Body):
-    """One page of samples, newest first."""
-
-    data: tuple[SampleSummary, ...]
-    has_more: bool
 
 
 class PropertyHistogram(Body):

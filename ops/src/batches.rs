@@ -5,11 +5,13 @@ use std::{collections::VecDeque, time::Duration};
 use contract::{Batch, BatchProgress, MAX_BATCH, Page, PlanStatus, TreeSearchRequest, TreeSearchResult};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use tokio::{signal, time::sleep};
 
 use crate::{failure::Failure, retry::retry_while_unavailable, service::Service, targets::Target};
 
 const BATCHES: &str = "/synth-batches/v1/batches";
+/// Path of sample batches, which are cancelled and deleted as batches of plans are.
+pub const SAMPLE_BATCHES: &str = "/generator/v1/sample-batches";
 const PLANS: &str = "/synth-batches/v1/plans";
 
 /// Maximum length of a plan's name, in characters.
@@ -22,7 +24,7 @@ const PAGE_SIZE: usize = 100;
 const CREATE_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Initial and final polling interval of a batch.
-const POLL_INTERVALS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(5)];
+pub const POLL_INTERVALS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(5)];
 
 /// A plan of a batch, without its result.
 #[derive(Debug, Clone, Deserialize)]
@@ -123,7 +125,7 @@ pub async fn act(service: &Service, id: &str, action: BatchAction) -> Result<(),
         BatchAction::Cancel => "cancel",
         BatchAction::Resume => "resume",
     };
-    service.act(&format!("{BATCHES}/{id}/{path_segment}")).await
+    service.act(&format!("{}/{path_segment}", path(id))).await
 }
 
 /// Deletes a batch with all its results.
@@ -131,7 +133,17 @@ pub async fn act(service: &Service, id: &str, action: BatchAction) -> Result<(),
 /// # Errors
 /// Fails if the call fails.
 pub async fn delete(service: &Service, id: &str) -> Result<(), Failure> {
-    service.delete(&format!("{BATCHES}/{id}")).await
+    service.delete(&path(id)).await
+}
+
+/// Returns true for the id of a sample batch.
+pub fn is_of_samples(id: &str) -> bool {
+    id.starts_with("sbt_")
+}
+
+fn path(id: &str) -> String {
+    let batches = if is_of_samples(id) { SAMPLE_BATCHES } else { BATCHES };
+    format!("{batches}/{id}")
 }
 
 /// Polls a batch until no plan is pending or processing, and reports its progress to `on_progress`.
@@ -154,6 +166,25 @@ pub async fn follow(
         sleep(pause).await;
         pause = (pause * 2).min(POLL_INTERVALS[1]);
     }
+}
+
+/// Works on a batch until Ctrl-C. If the command leaves the batch, the failure says that it continues, and how to
+/// come back.
+///
+/// # Errors
+/// Fails if the work fails or is interrupted.
+pub async fn leave_on_interrupt<T>(
+    work: impl Future<Output = Result<T, Failure>>,
+    come_back: &str,
+) -> Result<T, Failure> {
+    tokio::select! {
+        done = work => done,
+        _ = signal::ctrl_c() => Err(Failure::Interrupted(format!("left the batch, which continues: {come_back}"))),
+    }
+    .map_err(|failure| match failure {
+        Failure::Unreachable(reason) => Failure::Unreachable(format!("{reason}; the batch continues: {come_back}")),
+        other => other,
+    })
 }
 
 /// The plans of a batch, in the order of its targets.

@@ -19,6 +19,7 @@ mod planned;
 mod report;
 mod retry;
 mod route_tree;
+mod sample_batches;
 mod sample_file;
 mod service;
 mod targets;
@@ -39,7 +40,7 @@ use crate::{data_folder::DataFolder, failure::Failure, service::Service};
     about,
     after_help = "Exit codes: 0 done, 1 failure, 2 wrong usage, 3 not logged in, 4 refused by the service, \
                   5 service or database unreachable, 6 no route found, 7 some of several \
-                  molecules could not be planned or scored, 130 interrupted."
+                  molecules could not be planned, scored or drawn, 130 interrupted."
 )]
 struct Cli {
     #[command(flatten)]

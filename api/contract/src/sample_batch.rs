@@ -34,7 +34,7 @@ pub struct SampleBatchRequest {
 }
 
 /// Molecules that were requested together, in chunks that are samples.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SampleBatch {
     /// Unique resource identifier.
     #[schema(pattern = r"^\w+$")]
@@ -66,7 +66,7 @@ pub struct SampleBatch {
 }
 
 /// One page of a list of the sampling API, the newest first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Listed<T> {
     /// The page; may hold fewer items than `limit` when fewer exist.
     pub data: Vec<T>,

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// List, show, cancel, resume and delete batches of plans. `retort plan --batch` creates one, `retort plan --resume
-/// ID` reads the results.
+/// ID` reads the results. Sample batches (`retort sample --batch`) can be cancelled and deleted.
 #[derive(Debug, Subcommand)]
 pub enum BatchArgs {
     /// List the batches, the newest first.
@@ -61,7 +61,12 @@ impl BatchArgs {
             }
             Self::Cancel { id } => {
                 batches::act(&service, &id, BatchAction::Cancel).await?;
-                terminal::note(&format!("{id} is cancelled; `retort batch resume {id}` continues it"));
+                let rest = if batches::is_of_samples(&id) {
+                    format!("`retort sample --from-batch {id}` writes what is there")
+                } else {
+                    format!("`retort batch resume {id}` continues it")
+                };
+                terminal::note(&format!("{id} is cancelled; {rest}"));
             }
             Self::Resume { id } => {
                 batches::act(&service, &id, BatchAction::Resume).await?;

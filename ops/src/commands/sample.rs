@@ -1,5 +1,6 @@
-//! `retort sample`: draws molecules with as many calls as the size needs.
+//! `retort sample`: draws molecules with as many calls as the size needs, or as a batch.
 
+mod batch;
 mod conditions;
 
 use std::{
@@ -34,8 +35,11 @@ const MAX_CALLS_WITHOUT_NEW: u32 = 3;
 #[derive(Debug, Args)]
 pub struct SampleArgs {
     /// Number of distinct molecules; more than 10,000 are drawn as several samples.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SIZE)))]
-    size: u32,
+    #[arg(
+        long, required_unless_present = "from_batch",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SIZE))
+    )]
+    size: Option<u32>,
     /// Model name as in `retort model list` or the service [default: the installation's].
     #[arg(long)]
     model: Option<String>,
@@ -54,6 +58,15 @@ pub struct SampleArgs {
     /// Add properties and likelihood of each molecule, as JSON or as columns of a CSV.
     #[arg(long, conflicts_with = "resume")]
     details: bool,
+    /// Let the service draw up to 100,000 molecules in the background, even if this command ends.
+    #[arg(long, conflicts_with = "resume")]
+    batch: bool,
+    /// Wait for a batch and write its molecules.
+    #[arg(
+        long, value_name = "BATCH",
+        conflicts_with_all = ["size", "model", "resume", "details", "batch", "ConditionArgs"]
+    )]
+    from_batch: Option<String>,
     #[command(flatten)]
     conditions: ConditionArgs,
 }
@@ -74,7 +87,10 @@ impl SampleArgs {
         let service = installation.service()?;
         let begun = if self.resume { ExistingFile::GoOn } else { ExistingFile::Anew };
         let (mut output, mut known) = SampleOutput::open(format, self.out.as_deref(), begun)?;
-        let (size, resumed) = (self.size as usize, known.len());
+        if self.batch || self.from_batch.is_some() {
+            return self.as_batch(&service, output).await;
+        }
+        let (size, resumed) = (self.size.unwrap_or_default() as usize, known.len());
         if resumed > 0 {
             terminal::note(&format!("{resumed} molecules are there already"));
         }
@@ -119,8 +135,11 @@ impl SampleArgs {
         let request = SampleRequest { size, model_id: self.model.clone(), conditions, details };
         let send = async || service.post("/generator/v1/samples", &request, TIMEOUT).await;
         // A single call fails at once if the service is unavailable; a long command waits for it.
-        let answer =
-            if self.size > MAX_SAMPLE_SIZE { retry_while_unavailable(send).await } else { send().await };
+        let answer = if self.size > Some(MAX_SAMPLE_SIZE) {
+            retry_while_unavailable(send).await
+        } else {
+            send().await
+        };
         match answer {
             Err(Failure::NotThere) => Err(unknown_model(service, self.model.as_deref()).await),
             answer => answer,

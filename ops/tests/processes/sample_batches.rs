@@ -10,6 +10,7 @@ use test_support::eventually;
 use crate::{
     client::{ApiClient, good},
     installation::{Installation, Role},
+    process::output,
 };
 
 const BATCHES: &str = "/generator/v1/sample-batches";
@@ -83,6 +84,37 @@ async fn a_batch_is_made_through_a_kill_by_two_samplers_and_no_molecule_of_it_tw
     assert_eq!(
         (molecules().count(), molecules().map(Value::to_string).collect::<HashSet<_>>().len()),
         (3_100, 3_100)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_line_writes_a_batch_and_what_is_there_of_a_cancelled_one() {
+    let mut installation = Installation::new().await;
+    installation.start_worker(Role::Sample, &EMPTY_RESERVOIR).await;
+    installation.start_api().await;
+    let caller = installation.account("owner");
+    let retort = |arguments: &[&str]| {
+        let mut command = installation.retort_as("owner");
+        command.arg("sample").args(arguments);
+        command
+    };
+
+    let csv = output(retort(&["--batch", "--size", "501", "--seed", "5", "--details", "--format", "csv"]));
+    let batches = caller.read(BATCHES).await;
+    let id = batches["data"][0]["id"].as_str().unwrap();
+    let again = output(retort(&["--from-batch", id, "--format", "csv"]));
+    let cancelled = batch(&caller, 100_000).await;
+    good(caller.post(&format!("{cancelled}/cancel"), &Value::Null).await).await;
+    let rest = retort(&["--from-batch", cancelled.rsplit('/').next().unwrap()]).output().unwrap();
+
+    let molecules: HashSet<&str> = csv.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+    assert_eq!((csv.lines().count(), molecules.len()), (502, 501));
+    assert!(csv.starts_with("smiles,model_id,sample_id,"), "{csv}");
+    assert_eq!(again, csv);
+    assert_eq!(rest.status.code(), Some(7), "some molecules are missing");
+    assert!(
+        String::from_utf8_lossy(&rest.stderr).contains("of the 200 chunks failed: cancelled"),
+        "{rest:?}"
     );
 }
 

@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use tokio::signal;
 
 use super::{PlanArgs, Tally};
 use crate::{
-    batches,
+    batches::{self, leave_on_interrupt},
     failure::Failure,
     formats::{self, RouteFormat, RouteOutput},
     planned::PlannedTarget,
@@ -32,14 +31,7 @@ impl PlanArgs {
             None => self.create_batch(service, targets).await?,
         };
         let come_back = format!("`retort plan --resume {id}` comes back to it");
-        tokio::select! {
-            done = self.follow_and_write(service, &id, targets, format) => done,
-            _ = signal::ctrl_c() => Err(Failure::Interrupted(format!("left the batch, which continues: {come_back}"))),
-        }
-        .map_err(|failure| match failure {
-            Failure::Unreachable(reason) => Failure::Unreachable(format!("{reason}; the batch continues: {come_back}")),
-            other => other,
-        })
+        leave_on_interrupt(self.follow_and_write(service, &id, targets, format), &come_back).await
     }
 
     /// Stores the batch.

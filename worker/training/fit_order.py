@@ -57,10 +57,10 @@ class Choices:
         return np.asarray(found / deviation)
 
     def ranks(self, odds: np.ndarray) -> np.ndarray:
-        """Gives the place of each product's recorded set, from 0; sets of equal odds are after it."""
+        """Gives the place of each product's recorded set, from 0; sets of equal odds are before it."""
         own = odds[self.recorded][np.searchsorted(self.product[self.recorded], self.product)]
         _, starts = np.unique(self.product, return_index=True)
-        return np.add.reduceat((odds > own).astype(int), starts)
+        return np.add.reduceat((odds >= own).astype(int), starts) - 1
 
 
 def main() -> None:

@@ -867,4 +867,4 @@ def test_the_order_of_sets_is_fitted_within_products(tmp_path: Path) -> None:
     first, second = choices.fit()
     assert second > 1 and abs(first) < 1e-6
     assert choices.ranks(choices.features @ [0, -1]).tolist() == [1, 1]
-    assert choices.of(np.array([1])).ranks(np.array([1.0, 1.0])).tolist() == [0]
+    assert choices.of(np.array([1])).ranks(np.array([1.0, 1.0])).tolist() == [1]

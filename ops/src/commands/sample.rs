@@ -10,7 +10,7 @@ use std::{
 };
 
 use clap::Args;
-use contract::{MAX_SAMPLE_SIZE, ModelList, Sample as Made, SampleRequest};
+use contract::{MAX_SAMPLE_SIZE, ModelList, RouteDetails, Sample as Made, SampleRequest};
 
 use crate::{
     InstallationArgs,
@@ -151,10 +151,16 @@ impl SampleArgs {
 fn without_known(mut sample: Made, known: &mut HashSet<String>) -> Made {
     let is_new: Vec<bool> = sample.smiles.iter().map(|smiles| known.insert(smiles.clone())).collect();
     keep_new(&mut sample.smiles, &is_new);
-    let details = sample.details.iter_mut().flat_map(|details| details.properties.values_mut());
-    details.for_each(|values| keep_new(values, &is_new));
     if let Some(details) = &mut sample.details {
+        details.properties.values_mut().for_each(|values| keep_new(values, &is_new));
         keep_new(&mut details.negative_log_likelihood, &is_new);
+        if let Some(RouteDetails { steps, usd_per_mol, building_blocks, plausibility }) = &mut details.routes
+        {
+            keep_new(steps, &is_new);
+            keep_new(usd_per_mol, &is_new);
+            keep_new(building_blocks, &is_new);
+            keep_new(plausibility, &is_new);
+        }
     }
     sample
 }
@@ -177,4 +183,38 @@ pub(super) async fn unknown_model(service: &Service, model: Option<&str>) -> Fai
     }
     let known = known.join(", ");
     Failure::Refused(format!("no running sampler has a model `{model}`; there are: {known}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_known_molecule_goes_with_all_of_its_details() {
+        let sample = json!({
+            "id": "smp_01jd6xq1v3m4c5t6y7z8a9b0cd", "object": "sample", "model_id": "m", "created_at": "2026-01-01T00:00:00Z",
+            "smiles": ["C", "CC", "CCC"],
+            "details": {
+                "properties": { "heavy_atoms": [1.0, 2.0, 3.0] }, "negative_log_likelihood": [1.5, null, 3.5],
+                "routes": {
+                    "steps": [1, 2, 3], "usd_per_mol": [10.0, null, 30.0], "building_blocks": [1, 2, 3],
+                    "plausibility": [0.1, 0.2, 0.3],
+                },
+            },
+        });
+        let sample: Made = serde_json::from_value(sample).unwrap();
+
+        let new = without_known(sample, &mut HashSet::from(["CC".to_owned()]));
+
+        assert_eq!(new.smiles, ["C", "CCC"]);
+        let details = json!({
+            "properties": { "heavy_atoms": [1.0, 3.0] }, "negative_log_likelihood": [1.5, 3.5],
+            "routes": {
+                "steps": [1, 3], "usd_per_mol": [10.0, 30.0], "building_blocks": [1, 3], "plausibility": [0.1, 0.3],
+            },
+        });
+        assert_eq!(serde_json::to_value(new.details).unwrap(), details);
+    }
 }

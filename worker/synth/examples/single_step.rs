@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What is measured of one line.
+/// Measurement of one line.
 #[derive(Default)]
 struct Measured {
     /// Rank of the recorded precursors, from 1; `None` if they are not proposed or the line cannot be parsed.

@@ -153,20 +153,24 @@ mod tests {
 
     #[test]
     fn broken_files_are_refused_by_name() {
-        let (folder, _) = written(&["CCO", "CCN"]);
+        let (folder, _) = written(&["CCO", "CCO", "CCN"]);
         let bytes = std::fs::read(folder.path().join("reactants.safetensors")).unwrap();
         let load = |bytes: Vec<u8>| {
             let file = Weights::of(bytes, Path::new("reactants.safetensors"));
             file.and_then(|file| RecordedReactants::of(&file)).err().map(|fault| fault.to_string())
         };
+        let replaced = |old: &[u8], new: &[u8]| {
+            let at = bytes.windows(old.len()).position(|window| window == old).unwrap();
+            [&bytes[..at], new, &bytes[at + old.len()..]].concat()
+        };
         assert_eq!(load(bytes.clone()), None);
         let cut = load(bytes[..bytes.len() - 1].to_vec()).unwrap();
         assert!(cut.contains("reactants.safetensors"), "{cut}");
-        let mut other_version = bytes.clone();
-        let ends = bytes.len() - 2 - 8;
-        other_version[ends..ends + 8].copy_from_slice(&[1, 0, 0, 0, 2, 0, 0, 0]);
-        let fault = load(other_version).unwrap();
-        assert!(fault.contains("keys") && fault.contains("commonest"), "{fault}");
+        // As if another version had made the keys.
+        let unknown = load(replaced(b"\"CCO\"", b"\"CCF\"")).unwrap();
+        assert!(unknown.contains("keys") && unknown.contains("commonest"), "{unknown}");
+        let missing = load(replaced(b"\"counts\"", b"\"COUNTS\"")).unwrap();
+        assert!(missing.contains("counts"), "{missing}");
         assert!(ReactantCounts::default().write(&folder.path().join("none")).is_err());
     }
 }

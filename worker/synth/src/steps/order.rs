@@ -24,7 +24,7 @@ const ENVIRONMENT: f64 = 0.306;
 /// Least probability.
 const LEAST_PROBABILITY: f64 = 1e-6;
 
-/// What a set of precursors is ordered by.
+/// The features by which a set of precursors is ordered.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SetFeatures {
     /// ln of the probability of the templates and sites that propose the set.

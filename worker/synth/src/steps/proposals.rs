@@ -16,7 +16,7 @@ pub struct Precursors {
     pub precursors: Vec<Molecule>,
     /// Sum of the probabilities of all templates and sites that propose them.
     pub probability: f32,
-    /// What the set is ordered by, if it is one of the most probable and the model has recorded reactants.
+    /// Features that order it, if it is one of the most probable and the model has recorded reactants.
     pub features: Option<SetFeatures>,
 }
 

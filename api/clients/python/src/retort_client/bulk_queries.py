@@ -61,7 +61,7 @@ class ExpandedMolecule(Body):
     smiles: str
     error: str | None = None
     precursors: tuple[PrecursorSet, ...]
-    """The most probable first."""
+    """Those first that chemists have probably used."""
 
 
 class SoldMolecule(Body):

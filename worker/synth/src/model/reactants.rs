@@ -78,7 +78,7 @@ impl ReactantCounts {
         self.0.entry(reactant.key()).or_insert((reactant, 0)).1 += 1;
     }
 
-    /// Writes the file that [`RecordedReactants::load`] reads, and returns the number of reactants in it.
+    /// Writes `reactants.safetensors` of a pack, and returns the number of reactants in it.
     ///
     /// # Errors
     /// Fails if there are none or the file cannot be written.

@@ -27,7 +27,7 @@ struct Proposed {
     outcome: Arc<TemplateOutcome>,
 }
 
-/// Returns the `most` probable sets of precursors of a molecule: of the [`ORDERED_SETS`] most probable those first that
+/// Returns the `most` probable sets of precursors of a molecule: of the fifty most probable those first that
 /// chemists have probably used.
 ///
 /// Tries every matching template, which takes some ten milliseconds.

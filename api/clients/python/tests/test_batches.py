@@ -6,52 +6,23 @@ import json
 import sys
 from collections.abc import Generator
 from typing import Any
-from urllib.parse import parse_qsl
 
 import httpx
 import pytest
-from worlds import BOTH, Call
+from worlds import BOTH, BatchWorld, Call
 
 from retort_client import Batch, BatchProgress, NotFound, Plan, Retort, RetryPolicy, StoredPlan, Unavailable
 
 URL = "http://service.example"
 NOW = "2026-01-01T00:00:00Z"
-LOST = httpx.ReadError("connection reset")
 ONCE = RetryPolicy(attempts=1)
 TWICE = RetryPolicy(attempts=2, first_wait=0)
 
 
-class World:
-    """A service's batch, whose plans end one look after the other as `ends` says; it counts what it was asked."""
+class World(BatchWorld):
+    """A batch of plans."""
 
-    def __init__(self, count: int, ends: list[dict[int, str]], monkeypatch: pytest.MonkeyPatch) -> None:
-        self.status = dict.fromkeys(range(count), "pending")
-        self.ends = ends
-        self.asked: list[str] = []
-        self.lost: dict[str, int] = {}
-        for name in ("FIRST_POLL", "NEXT_POLL"):
-            monkeypatch.setattr(f"retort_client.polling.{name}", 0.0)
-
-    @property
-    def options(self) -> dict[str, Any]:
-        return {"transport": httpx.MockTransport(self.answer), "retry_policy": RetryPolicy(first_wait=0)}
-
-    def answer(self, request: httpx.Request) -> httpx.Response:
-        path = request.url.path.removeprefix("/synth-batches/v1/")
-        query = dict(parse_qsl(request.url.query.decode()))
-        self.asked.append(path if not query else f"{path}?{query.get('starting_after', '')}")
-        if self.lost.get(path):
-            self.lost[path] -= 1
-            raise LOST
-        if path.startswith("plans/"):
-            return httpx.Response(200, json=self.plan(int(path.rpartition("_")[2])))
-        if path.endswith("/plans"):
-            return httpx.Response(200, json=self.page(query))
-        if request.method == "GET" and self.ends:
-            self.status |= self.ends.pop(0)
-        if path.endswith("/cancel"):
-            self.status = {each: "cancelled" if status == "pending" else status for each, status in self.status.items()}
-        return httpx.Response(200, json=self.batch())
+    root, parts, after, cancelled = "/synth-batches/v1/", "plans", "starting_after", "cancelled"
 
     def batch(self) -> dict[str, Any]:
         said = list(self.status.values())
@@ -59,15 +30,12 @@ class World:
         batch = {"id": "bat_1", "object": "batch", "created_at": NOW, "updated_at": NOW, "plans_created": True}
         return batch | {"plan_count": len(said), "progress": progress}
 
-    def plan(self, place: int) -> dict[str, Any]:
+    def part(self, place: int) -> dict[str, Any]:
         plan = {"id": f"pln_{place}", "object": "plan", "created_at": NOW, "updated_at": NOW, "batch_id": "bat_1"}
         return plan | {"status": self.status[place], "parameters": {"search_smiles": "C" * (place + 1)}}
 
-    def page(self, query: dict[str, str]) -> dict[str, Any]:
-        after = int(query["starting_after"].rpartition("_")[2]) if "starting_after" in query else len(self.status)
-        older = [place for place in reversed(self.status) if place < after]
-        items = [self.plan(place) for place in older[: int(query["limit"])]]
-        return {"object": "list", "items": items, "has_next": len(older) > len(items), "has_previous": False}
+    def page(self, parts: list[dict[str, Any]], *, has_more: bool) -> dict[str, Any]:
+        return {"object": "list", "items": parts, "has_next": has_more, "has_previous": False}
 
 
 def results(skip: tuple[str, ...] = ()) -> Any:  # noqa: ANN401
@@ -237,9 +205,9 @@ def test_a_plan_is_waited_for_through_refusals_and_losses(call: Call, monkeypatc
         looked.append(world.status[place])
         if len(looked) == 2:
             world.status[place] = "failed"
-        return World.plan(world, place) | {"error": "no searcher for it"}
+        return World.part(world, place) | {"error": "no searcher for it"}
 
-    monkeypatch.setattr(world, "plan", plan)
+    monkeypatch.setattr(world, "part", plan)
     ended: StoredPlan = call(lambda retort: retort.plans.wait("pln_0"), URL, "t", **world.options)
 
     assert (ended.has_ended, ended.error, ended.result, ended.smiles) == (True, "no searcher for it", None, "C")

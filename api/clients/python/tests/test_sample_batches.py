@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Generator
 from typing import Any
-from urllib.parse import parse_qsl
 
 import httpx
 import pytest
-from worlds import BOTH, Call
+from worlds import BOTH, BatchWorld, Call
 
 from retort_client import (
     DeadlinePassed,
@@ -24,40 +23,12 @@ from retort_client import (
 
 URL = "http://service.example"
 NOW = "2026-01-01T00:00:00Z"
-LOST = httpx.ReadError("connection reset")
 
 
-class World:
-    """A service's batch of two molecules a chunk, whose chunks end one look after the other as `ends` says."""
+class World(BatchWorld):
+    """A batch of two molecules a chunk."""
 
-    def __init__(self, count: int, ends: list[dict[int, str]], monkeypatch: pytest.MonkeyPatch) -> None:
-        self.status = dict.fromkeys(range(count), "pending")
-        self.ends = ends
-        self.asked: list[str] = []
-        self.lost: dict[str, int] = {}
-        for name in ("FIRST_POLL", "NEXT_POLL"):
-            monkeypatch.setattr(f"retort_client.polling.{name}", 0.0)
-
-    @property
-    def options(self) -> dict[str, Any]:
-        return {"transport": httpx.MockTransport(self.answer), "retry_policy": RetryPolicy(first_wait=0)}
-
-    def answer(self, request: httpx.Request) -> httpx.Response:
-        path = request.url.path.removeprefix("/generator/v1/")
-        query = dict(parse_qsl(request.url.query.decode()))
-        self.asked.append(path if not query else f"{path}?{query.get('next-page', '')}")
-        if self.lost.get(path):
-            self.lost[path] -= 1
-            raise LOST
-        if path.startswith("samples/"):
-            return httpx.Response(200, json=self.chunk(int(path.rpartition("_")[2])))
-        if path.endswith("/samples"):
-            return httpx.Response(200, json=self.page(query))
-        if request.method == "GET" and self.ends:
-            self.status |= self.ends.pop(0)
-        if path.endswith("/cancel"):
-            self.status = {each: "failed" if status == "pending" else status for each, status in self.status.items()}
-        return httpx.Response(200, json=self.batch())
+    root, parts, after, cancelled = "/generator/v1/", "samples", "next-page", "failed"
 
     def batch(self) -> dict[str, Any]:
         said = list(self.status.values())
@@ -66,18 +37,15 @@ class World:
         batch = {"id": "sbt_1", "object": "sample_batch", "created_at": NOW, "size": 2 * count, "model_id": None, "status": status}
         return batch | {"chunk_count": count, "completed_chunks": completed, "failed_chunks": failed, "chunks_created": True}
 
-    def chunk(self, place: int) -> dict[str, Any]:
+    def part(self, place: int) -> dict[str, Any]:
         status = self.status[place]
         smiles = ["C" * (place + 1), "N" * (place + 1)] if status == "completed" else []
         error = "too few molecules" if status == "failed" else None
         chunk = {"id": f"smp_{place}", "object": "sample", "created_at": NOW, "batch_id": "sbt_1", "model_id": "m"}
         return chunk | {"status": status, "smiles": smiles, "error": error}
 
-    def page(self, query: dict[str, str]) -> dict[str, Any]:
-        after = int(query["next-page"].rpartition("_")[2]) if "next-page" in query else len(self.status)
-        older = [place for place in reversed(self.status) if place < after]
-        data = [self.chunk(place) for place in older[: int(query["limit"])]]
-        return {"object": "list", "data": data, "has_more": len(older) > len(data)}
+    def page(self, parts: list[dict[str, Any]], *, has_more: bool) -> dict[str, Any]:
+        return {"object": "list", "data": parts, "has_more": has_more}
 
 
 def results(skip: tuple[str, ...] = ()) -> Any:  # noqa: ANN401

@@ -11,10 +11,14 @@ import asyncio
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, Protocol, TypeAlias, cast
+from urllib.parse import parse_qsl
 
 import httpx
+import pytest
 
 from retort_client import AsyncRetort, Retort, RetryPolicy
+
+LOST = httpx.ReadError("connection reset")
 
 Act: TypeAlias = Callable[[Retort], Any]
 
@@ -67,6 +71,74 @@ def on_a_loop(act: Act, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401
 
 
 BOTH: list[Call] = [with_threads, on_a_loop]
+
+
+class BatchWorld:
+    """A service's batch, whose parts end one look after the other as `ends` says; it keeps the paths that it was asked.
+
+    `lost` counts for each path the answers that are lost on the way. Polls follow each other without a pause.
+    """
+
+    def __init__(self, count: int, ends: list[dict[int, str]], monkeypatch: pytest.MonkeyPatch) -> None:
+        self.status = dict.fromkeys(range(count), "pending")
+        self.ends = ends
+        self.asked: list[str] = []
+        self.lost: dict[str, int] = {}
+        for name in ("FIRST_POLL", "NEXT_POLL"):
+            monkeypatch.setattr(f"retort_client.polling.{name}", 0.0)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of a client that asks this service."""
+        return {"transport": httpx.MockTransport(self._answer), "retry_policy": RetryPolicy(first_wait=0)}
+
+    root: str
+    """Path of the API."""
+    parts: str
+    """Collection of the parts."""
+    after: str
+    """Parameter with the id of the part before a page."""
+    cancelled: str
+    """Status of a pending part once its batch is cancelled."""
+
+    def batch(self) -> dict[str, Any]:
+        """Body of the batch."""
+        raise NotImplementedError
+
+    def part(self, place: int) -> dict[str, Any]:
+        """Body of a part."""
+        raise NotImplementedError
+
+    def page(self, parts: list[dict[str, Any]], *, has_more: bool) -> dict[str, Any]:
+        """Body of a page of these parts."""
+        raise NotImplementedError
+
+    def _answer(self, request: httpx.Request) -> httpx.Response:
+        path = request.url.path.removeprefix(self.root)
+        query = dict(parse_qsl(request.url.query.decode()))
+        self.asked.append(path if not query else f"{path}?{query.get(self.after, '')}")
+        if self.lost.get(path):
+            self.lost[path] -= 1
+            raise LOST
+        if path.startswith(f"{self.parts}/"):
+            return httpx.Response(200, json=self.part(_place(path)))
+        if path.endswith(f"/{self.parts}"):
+            return httpx.Response(200, json=self._page(query))
+        if request.method == "GET" and self.ends:
+            self.status |= self.ends.pop(0)
+        if path.endswith("/cancel"):
+            self.status = {each: self.cancelled if status == "pending" else status for each, status in self.status.items()}
+        return httpx.Response(200, json=self.batch())
+
+    def _page(self, query: dict[str, str]) -> dict[str, Any]:
+        after = _place(query[self.after]) if self.after in query else len(self.status)
+        older = [place for place in reversed(self.status) if place < after]
+        shown = older[: int(query["limit"])]
+        return self.page([self.part(place) for place in shown], has_more=len(older) > len(shown))
+
+
+def _place(part_id: str) -> int:
+    return int(part_id.rpartition("_")[2])
 
 
 def answering(*answers: httpx.Response | Exception) -> tuple[list[httpx.Request], dict[str, Any]]:

@@ -133,8 +133,8 @@ class AsyncRetort:
     ) -> tuple[ExpandedMolecule, ...]:
         """Proposes precursors of molecules, one step back.
 
-        Each has at most `limit` (1 to 200) sets of precursors, those first that chemists have probably used. The answers stand in the
-        order of `smiles`; one with an `error` has no other field.
+        Each has at most `limit` (1 to 200) sets of precursors, those first that chemists have probably used. The answers stand in
+        the order of `smiles`; one with an `error` has no other field.
         """
         return await self.run(bulk_queries.expansions(self._session, smiles, limit, engine))
 

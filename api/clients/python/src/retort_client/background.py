@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from .calls import Session, act, at, call, delete
+from .calls import Session, act, at, call, delete, retrieve
 from .errors import BadAnswer
 from .exchange import Emit, Request, Script, Steps, read
 from .pages import listed, page_of
@@ -132,8 +132,7 @@ def create_plan(session: Session, smiles: str, terms: Terms) -> Steps[StoredPlan
 
 def retrieve_plan(session: Session, plan_id: str) -> Steps[StoredPlan]:
     """A plan as it stands, with its result once it has one."""
-    answer = yield from call(session, Request("GET", at(PLANS, plan_id), seconds=session.retry_policy.seconds))
-    return StoredPlan(read(PlanBody, answer))
+    return StoredPlan((yield from retrieve(session, at(PLANS, plan_id), PlanBody)))
 
 
 def export_plan(session: Session, plan_id: str, format: ExportFormat) -> Steps[ExportedRoutes]:
@@ -180,8 +179,7 @@ def create_batch(session: Session, targets: tuple[Iterable[str], Iterable[str | 
 
 def retrieve_batch(session: Session, batch_id: str) -> Steps[BatchBody]:
     """A batch, and how far it has come."""
-    answer = yield from call(session, Request("GET", at(BATCHES, batch_id), seconds=session.retry_policy.seconds))
-    return read(BatchBody, answer)
+    return retrieve(session, at(BATCHES, batch_id), BatchBody)
 
 
 def list_batches(session: Session) -> Script[BatchBody]:

@@ -13,7 +13,7 @@ from typing import Protocol
 from urllib.parse import quote
 
 from .errors import Unreachable
-from .exchange import Answer, Request, Steps, ask, pause, refusal
+from .exchange import Answer, M, Request, Steps, ask, pause, read, refusal
 
 REFUSED_UNDONE = frozenset({429, 503})
 LOST_ON_THE_WAY = frozenset({502, 504})
@@ -105,6 +105,11 @@ def call(session: Session, request: Request) -> Steps[Answer]:
 def at(collection: str, name: str) -> str:
     """The path of what has this name in a collection."""
     return f"{collection}/{quote(name, safe='')}"
+
+
+def retrieve(session: Session, path: str, shape: type[M]) -> Steps[M]:
+    """What stands at `path`; raises `NotFound` where there is nothing."""
+    return read(shape, (yield from call(session, Request("GET", path, seconds=session.retry_policy.seconds))))
 
 
 def delete(session: Session, path: str) -> Steps[None]:

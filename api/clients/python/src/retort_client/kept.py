@@ -14,7 +14,7 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from .calls import Session, at, call, delete
+from .calls import Session, at, call, delete, retrieve
 from .exchange import Request, Script, Steps, read
 from .pages import Page, listed
 from .route import Route
@@ -131,8 +131,7 @@ def keep_route(session: Session, route: Route, said: RouteChange, settings: Plan
 
 def retrieve_route(session: Session, route_id: str) -> Steps[KeptRoute]:
     """A kept route."""
-    answer = yield from call(session, Request("GET", at(ROUTES, route_id), seconds=session.retry_policy.seconds))
-    return KeptRoute(read(KeptBody, answer))
+    return KeptRoute((yield from retrieve(session, at(ROUTES, route_id), KeptBody)))
 
 
 def export_route(session: Session, route_id: str, format: ExportFormat) -> Steps[ExportedRoutes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .calls import Session, at, call
+from .calls import Session, at, call, retrieve
 from .exchange import Answer, Request, Steps, read
 from .plan import Plan
 from .wire import (
@@ -27,14 +27,12 @@ DEFAULT_MAX_SECONDS = 4.0
 
 def list_models(session: Session) -> Steps[tuple[Model, ...]]:
     """All models that can be sampled."""
-    answer = yield from call(session, Request("GET", MODELS, seconds=session.retry_policy.seconds))
-    return read(ModelList, answer).data
+    return (yield from retrieve(session, MODELS, ModelList)).data
 
 
 def retrieve_model(session: Session, model_id: str) -> Steps[Model]:
     """One of them."""
-    answer = yield from call(session, Request("GET", at(MODELS, model_id), seconds=session.retry_policy.seconds))
-    return read(Model, answer)
+    return retrieve(session, at(MODELS, model_id), Model)
 
 
 def plan(session: Session, smiles: str, settings: PlanSettings) -> Steps[Plan]:

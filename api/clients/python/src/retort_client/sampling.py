@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from .calls import Session, act, at, call, delete
+from .calls import Session, act, at, call, delete, retrieve
 from .exchange import Emit, Request, Script, Steps, read
 from .pages import listed, page_of
 from .polling import Pauses, for_waiting, wait_until_ended
@@ -94,8 +94,7 @@ def create_sample(session: Session, size: int, model_id: str | None, conditions:
 
 def retrieve_sample(session: Session, sample_id: str) -> Steps[Sample]:
     """A sample with its molecules."""
-    answer = yield from call(session, Request("GET", at(SAMPLES, sample_id), seconds=session.retry_policy.seconds))
-    return read(Sample, answer)
+    return retrieve(session, at(SAMPLES, sample_id), Sample)
 
 
 def list_samples(session: Session) -> Script[SampleSummary]:
@@ -116,8 +115,7 @@ def create_batch(session: Session, size: int, model_id: str | None, conditions: 
 
 def retrieve_batch(session: Session, batch_id: str) -> Steps[SampleBatchBody]:
     """A batch, and how far it has come."""
-    answer = yield from call(session, Request("GET", at(BATCHES, batch_id), seconds=session.retry_policy.seconds))
-    return read(SampleBatchBody, answer)
+    return retrieve(session, at(BATCHES, batch_id), SampleBatchBody)
 
 
 def list_batches(session: Session) -> Script[SampleBatchBody]:

@@ -195,11 +195,7 @@ fn is_oxidised_indole(before: &Facts, atom: u32, carbon: u32) -> bool {
 fn is_richer_pyrrole(step: &Step<'_>, atom: u32, carbon: u32) -> bool {
     let it = &step.before;
     let in_lactam = || aromatic_positions(&it.structure, carbon).iter().any(|&(far, _)| it.is_carbonyl(far));
-    let is_poor = || {
-        aromatic_positions(&it.structure, atom)
-            .iter()
-            .any(|&(far, _)| it.next_to(far).any(|next| !it.is_aromatic(next) && it.impoverishes_ring(next)))
-    };
+    let is_poor = || aromatic_positions(&it.structure, atom).iter().any(|&(far, _)| it.bears_acceptor(far));
     it.ring(carbon) == 6
         && it.is_aromatic_carbon(atom)
         && it.ring(atom) == 5

@@ -214,9 +214,7 @@ fn is_fused_to_donor(facts: &Facts, carbon: u32) -> bool {
         && positions
             .iter()
             .any(|&(atom, _)| facts.is_shared_by_aromatic_rings(atom) && facts.next_to(atom).any(is_donor))
-        && !positions.iter().any(|&(atom, _)| {
-            facts.next_to(atom).any(|next| facts.impoverishes_ring(next) && !facts.is_aromatic(next))
-        })
+        && !positions.iter().any(|&(atom, _)| facts.bears_acceptor(atom))
 }
 
 /// Returns true for a carbon of a benzene ring that is fused to an azine.

@@ -290,11 +290,8 @@ fn is_haloaldehyde(it: &Facts, aldehyde: u32) -> bool {
 /// Returns true for a carbon of a pyrrole, furan or thiophene with an acceptor, which opens no epoxide: the acid that would help polymerises it (Joule and Mills 2010,
 /// chapters 16 to 18).
 fn is_poor_pyrrole(it: &Facts, carbon: u32) -> bool {
-    let is_acceptor = |next: u32| !it.is_aromatic(next) && it.impoverishes_ring(next);
     it.ring(carbon) == 5
-        && aromatic_positions(&it.structure, carbon)
-            .iter()
-            .any(|&(atom, _)| it.next_to(atom).any(is_acceptor))
+        && aromatic_positions(&it.structure, carbon).iter().any(|&(atom, _)| it.bears_acceptor(atom))
 }
 
 /// Returns true for the acyl group of a chain whose aniline closes a lactam of five or six atoms, faster than the arene closes a larger ring (Mandolini, Adv. Phys. Org.

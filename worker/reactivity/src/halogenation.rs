@@ -166,10 +166,7 @@ fn leaves_rich_ring(step: &Step<'_>, carbon: u32) -> bool {
         let positions = aromatic_positions(&it.structure, ipso);
         let conjugated = || positions.iter().filter(|&&(_, distance)| distance != 2).map(|&(atom, _)| atom);
         conjugated().any(|atom| it.is_aromatic_carbon(atom) && it.hydrogens(atom) > 0)
-            && !conjugated().any(|atom| {
-                it.element(atom) == N
-                    || it.next_to(atom).any(|next| !it.is_aromatic(next) && it.impoverishes_ring(next))
-            })
+            && !conjugated().any(|atom| it.element(atom) == N || it.bears_acceptor(atom))
     };
     let is_donor = |atom: u32| {
         matches!(it.group(atom), Group::Phenol | Group::Aniline | Group::SecondaryAniline)

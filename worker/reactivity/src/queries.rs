@@ -246,6 +246,11 @@ pub trait StructureQueries {
         self.is_acceptor(atom) || self.is_trifluoromethyl(atom)
     }
 
+    /// Returns true for an atom of a ring that bears a group outside of it that withdraws electrons.
+    fn bears_acceptor(&self, atom: u32) -> bool {
+        self.next_to(atom).any(|next| !self.is_aromatic(next) && self.impoverishes_ring(next))
+    }
+
     /// Returns true if the atom withdraws electrons from an adjacent double bond or ring by resonance.
     fn is_acceptor(&self, atom: u32) -> bool {
         self.is_carbonyl(atom)

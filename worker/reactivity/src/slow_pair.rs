@@ -79,9 +79,9 @@ fn is_of_aminonitrile(it: &Facts, nitrogen: u32, carbonyl: u32) -> bool {
 /// Returns true for the nitrogen of an aniline with an acceptor ortho or para to it.
 fn is_poor_aniline(it: &Facts, nitrogen: u32) -> bool {
     let is_poor = |ipso: u32| {
-        aromatic_positions(&it.structure, ipso).iter().any(|&(atom, distance)| {
-            distance != 2 && it.next_to(atom).any(|next| !it.is_aromatic(next) && it.impoverishes_ring(next))
-        })
+        aromatic_positions(&it.structure, ipso)
+            .iter()
+            .any(|&(atom, distance)| distance != 2 && it.bears_acceptor(atom))
     };
     matches!(it.group(nitrogen), Group::Aniline | Group::SecondaryAniline | Group::PoorAniline)
         && it.next_to(nitrogen).any(|ipso| it.is_aromatic_carbon(ipso) && is_poor(ipso))

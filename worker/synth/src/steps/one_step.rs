@@ -140,7 +140,8 @@ fn written(
     most: usize,
 ) -> Vec<PrecursorSet> {
     let mut sets: Vec<ValidSet> = candidates.into_values().filter_map(ValidSet::of).collect();
-    sets.sort_by(|a, b| b.probability.total_cmp(&a.probability).then_with(|| a.names.cmp(&b.names)));
+    // Only ties need names, and most sets are not wanted.
+    sets.sort_by(|a, b| b.probability.total_cmp(&a.probability).then_with(|| a.names().cmp(&b.names())));
     for set in sets.iter_mut().take(ORDERED_SETS) {
         set.features = SetFeatures::of(model, (set.template, set.probability), true, &set.outcome.precursors);
     }
@@ -171,18 +172,21 @@ struct ValidSet {
     probability: f32,
     outcome: Arc<TemplateOutcome>,
     class: ReactionClass,
-    /// Canonical SMILES of the precursors, ascending.
-    names: Vec<String>,
     features: Option<SetFeatures>,
 }
 
 impl ValidSet {
     fn of(candidate: CandidateSet) -> Option<Self> {
         let (template, outcome, class) = candidate.step?;
-        let mut names: Vec<String> =
-            outcome.precursors.iter().map(|precursor| precursor.molecule.canonical_smiles()).collect();
-        names.sort_unstable();
         let probability = candidate.probability.min(1.0);
-        Some(Self { template, probability, outcome, class, names, features: None })
+        Some(Self { template, probability, outcome, class, features: None })
+    }
+
+    /// Returns the canonical SMILES of the precursors, ascending.
+    fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> =
+            self.outcome.precursors.iter().map(|precursor| precursor.molecule.as_canonical()).collect();
+        names.sort_unstable();
+        names
     }
 }

@@ -7,10 +7,9 @@
 
 use std::cmp::Ordering;
 
-use chem::{Molecule, Precursor};
+use chem::Precursor;
 
 use crate::model::RetroModel;
-use crate::model::reactants::RecordedReactants;
 
 /// Number of sets, the most probable ones, that are put in order.
 pub const ORDERED_SETS: usize = 50;
@@ -51,14 +50,15 @@ impl SetFeatures {
     ) -> Option<Self> {
         let recorded = model.recorded_reactants()?;
         let molecules = || precursors.iter().map(|precursor| &precursor.molecule);
-        let reactions = |molecule: &Molecule| recorded.reactions(molecule.key());
+        let reactions: Vec<u8> = molecules().map(|molecule| recorded.reactions(molecule.key())).collect();
+        let environments = molecules().map(|molecule| recorded.rarest_environment(molecule));
         Some(Self {
             probability: f64::from(probability).max(LEAST_PROBABILITY).ln(),
             records: f64::from(model.records(template).reactions).ln_1p(),
             sound: f64::from(u8::from(is_sound)),
-            reactions: f64::from(molecules().map(reactions).min().unwrap_or(0)).ln_1p(),
-            unrecorded: molecules().filter(|molecule| reactions(molecule) == 0).count() as f64,
-            environment: rarest_environment(recorded, molecules()),
+            reactions: f64::from(reactions.iter().copied().min().unwrap_or(0)).ln_1p(),
+            unrecorded: reactions.iter().filter(|&&count| count == 0).count() as f64,
+            environment: environments.fold(f64::INFINITY, f64::min),
         })
     }
 
@@ -71,13 +71,6 @@ impl SetFeatures {
             + UNRECORDED * self.unrecorded
             + ENVIRONMENT * self.environment
     }
-}
-
-fn rarest_environment<'a>(
-    recorded: &RecordedReactants,
-    molecules: impl Iterator<Item = &'a Molecule>,
-) -> f64 {
-    molecules.map(|molecule| recorded.rarest_environment(molecule)).fold(f64::INFINITY, f64::min)
 }
 
 /// Orders the likelier set first, one without features last; two without are equal.

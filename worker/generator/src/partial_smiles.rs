@@ -215,6 +215,9 @@ mod tests {
             "C=1CC1",
             "*C",
             "[Fe+2]",
+            "[H-]N",
+            "C[H-]C",
+            "C[H+]C",
         ] {
             assert!(can_be_a_molecule(smiles), "{smiles}");
         }

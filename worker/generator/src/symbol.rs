@@ -152,6 +152,10 @@ fn charge_magnitude(rest: &[u8], sign: u8) -> Option<u8> {
 
 fn atom(name: &str, hydrogens: u8, charge: i32) -> Option<Atom> {
     let number = number(name)?;
+    // RDKit lets a hydride bind two atoms and a proton any number. No drug has either: they are left to the parser.
+    if number == 1 && charge != 0 {
+        return None;
+    }
     let bonds = |most: u8| most.saturating_sub(hydrogens);
     if !name.starts_with(|letter: char| letter.is_ascii_lowercase()) {
         let most = bonds(most_bonds(number - charge));
@@ -224,7 +228,9 @@ mod tests {
 
     #[test]
     fn what_is_no_symbol_is_unknown_to_its_end() {
-        for text in ["l", "[", "]", "*", "[Fe+2]", "[C", "%1", "%05", "$", "é", "[nonsense]"] {
+        let unknown = ["l", "[", "]", "*", "[C", "%1", "%05", "$", "é", "[nonsense]"];
+        let not_followed = ["[Fe+2]", "[H-]", "[2H+]", "[HH-]"];
+        for text in unknown.into_iter().chain(not_followed) {
             assert_eq!(symbols(text), [Symbol::Unknown], "{text}");
         }
     }

@@ -52,10 +52,13 @@ use catalogue::{Block, Stock};
 const EXTRACTION_SHARE: f64 = 0.5;
 /// Upper limit of the reserved time.
 const MAX_EXTRACTION: Duration = Duration::from_millis(2500);
-/// Time reserved for each further extraction, as a multiple of the time that the last one took: the graph has grown.
-const NEXT_EXTRACTION: f64 = 1.5;
-/// Shortest growth, as a fraction of the time, that is worth another extraction.
-const MIN_GROWTH_SHARE: f64 = 0.02;
+/// Time reserved for each further extraction, as a fraction of the time that the last one took: most routes are known.
+const NEXT_EXTRACTION: f64 = 0.5;
+/// Maximum time reserved for a further extraction, as a fraction of the time left. An extraction that it does not
+/// suffice for leaves the routes of the last one.
+const MAX_NEXT_EXTRACTION: f64 = 0.5;
+/// Fraction of the time that is not worth further growth.
+const MIN_TIME_SHARE: f64 = 0.02;
 /// Maximum number of routes that make a molecule in two ways, skipped in search of the first route.
 const MAX_INCONSISTENT: usize = 100;
 /// Maximum number of routes that are ranked for a first answer.
@@ -257,7 +260,6 @@ impl<'a> Search<'a> {
         first: &mut Option<RouteChoices>,
         collector: &mut RouteCollector<'a>,
     ) -> SearchEnd {
-        let time = self.budget.deadline.saturating_duration_since(self.started);
         loop {
             let end = self.traced_growth(first);
             if self.task.stop != Stop::Budget || !self.is_solved() {
@@ -266,9 +268,11 @@ impl<'a> Search<'a> {
             let start = self.budget.now();
             self.extract(collector);
             let now = self.budget.now();
-            self.reserved = (now - start).mul_f64(NEXT_EXTRACTION);
-            let left = self.budget.deadline.saturating_duration_since(now);
-            if end != SearchEnd::OutOfTime || left < self.reserved + time.mul_f64(MIN_GROWTH_SHARE) {
+            let left = self.end().saturating_duration_since(now);
+            self.reserved = (now - start).mul_f64(NEXT_EXTRACTION).min(left.mul_f64(MAX_NEXT_EXTRACTION));
+            let is_over =
+                self.budget.has_ended() || left < (self.end() - self.started).mul_f64(MIN_TIME_SHARE);
+            if end != SearchEnd::OutOfTime || is_over {
                 return end;
             }
             propagate(&mut self.graph, self.bounds);
@@ -281,12 +285,12 @@ impl<'a> Search<'a> {
         self.helpers.stopped.store(true, Ordering::Relaxed);
         let start = self.budget.now();
         let validation_before = self.validator.elapsed;
+        let deadline = self.end();
         let (constraint_filter, validator) = (self.constraint_filter.as_mut(), &mut self.validator);
         let mut source =
             ExtractionContext { graph: &mut self.graph, validator, constraint_filter, dropped: 0 };
-        collector.extract(&mut source, &self.helpers.core_share, &mut self.counts);
+        collector.extract(&mut source, deadline, &self.helpers.core_share, &mut self.counts);
         self.counts.unvalidated_routes += source.dropped;
-        self.validator.deadline = self.budget.deadline;
         self.validator.end_stage();
         self.helpers.stopped.store(false, Ordering::Relaxed);
         stage.record("groups", collector.group_count());
@@ -351,10 +355,16 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// End of the time for growth. A graph without a route grows to the deadline.
+    /// End of the time for growth. A graph without a route grows to the end.
     fn growth_deadline(&self) -> Instant {
         let extracts = self.task.stop == Stop::Budget && self.is_solved();
-        if extracts { self.budget.deadline - self.reserved } else { self.budget.deadline }
+        if extracts { self.end() - self.reserved } else { self.end() }
+    }
+
+    /// End of the search's time, which depends on whether it has a route.
+    fn end(&self) -> Instant {
+        let is_unsolved = self.timings.first_route.is_none();
+        if is_unsolved { self.budget.unsolved_deadline } else { self.budget.deadline }
     }
 
     /// Looks for the first route, or for a better one; returns true if the search ends with it.
@@ -437,6 +447,7 @@ impl<'a> Search<'a> {
         let SearchBounds { max_depth, required, .. } = self.bounds;
         let mut extractor =
             Extractor::new(&self.graph, max_depth, required, room).with_max_attempts(max_attempts);
+        self.validator.deadline = self.end();
         let (constraint_filter, validator) = (self.constraint_filter.as_mut(), &mut self.validator);
         let mut source =
             ExtractionContext { graph: &mut self.graph, validator, constraint_filter, dropped: 0 };

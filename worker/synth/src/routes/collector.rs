@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
+use std::time::Instant;
 
 use rustc_hash::FxHashSet;
 
@@ -70,16 +71,17 @@ impl<'a> RouteCollector<'a> {
         }
     }
 
-    /// Extracts routes until no more fit into the answer or the time is over, and ranks them with those of earlier
+    /// Extracts routes until no more fit into the answer or `deadline` is near, and ranks them with those of earlier
     /// extractions from the same graph. Helper threads compute competing products.
     pub fn extract(
         &mut self,
         source: &mut ExtractionContext<'_, '_>,
+        deadline: Instant,
         core_share: &CoreShare<'_>,
         counts: &mut Counts,
     ) {
         let now = self.budget.now();
-        let time = self.budget.deadline.saturating_duration_since(now);
+        let time = deadline.saturating_duration_since(now);
         source.validator.deadline = now + time.mul_f64(EXTRACTION_TIME_FRACTION);
         let max_routes = self.task.max_groups.saturating_mul(self.task.max_group_size);
         let max_candidates = max_routes.saturating_mul(CANDIDATES_PER_ROUTE).clamp(100, 20_000);

@@ -1,7 +1,7 @@
 //! A search under constraints. If it finds no route, it reports which constraint prevents one.
 //!
 //! To find out, it searches again without each constraint in turn, while there is time. The expansions of the first
-//! search are cached, so a second one is quick. Part of the time is reserved for this.
+//! search are cached, so a second one is quick. Part of the time is kept for this until there is a route.
 
 use std::cmp::Reverse;
 
@@ -9,8 +9,9 @@ use crate::constraints::{ConstraintEffect, ResultWithout};
 use crate::search_result::SearchResult;
 use crate::task::{Budget, Stop, Task};
 
-/// Fraction of the time that a search with constraints reserves for finding the one that prevents routes.
-const DIAGNOSIS_TIME_SHARE: f64 = 0.2;
+/// Fraction of the time after which a search with constraints and without a route ends, to find the one that prevents
+/// routes.
+const UNSOLVED_TIME_SHARE: f64 = 0.8;
 
 /// Returns the result of a task with constraints. `search` runs one search; its first call finds the routes of the
 /// answer.
@@ -20,8 +21,8 @@ pub fn plan(
     mut search: impl FnMut(&Task, &Budget) -> SearchResult,
 ) -> SearchResult {
     let time = budget.deadline.saturating_duration_since(budget.now());
-    let kept = Budget { deadline: budget.deadline - time.mul_f64(DIAGNOSIS_TIME_SHARE), ..budget.clone() };
-    let mut plan = search(task, &kept);
+    let unsolved_deadline = budget.now() + time.mul_f64(UNSOLVED_TIME_SHARE);
+    let mut plan = search(task, &Budget { unsolved_deadline, ..budget.clone() });
     if plan.solved() {
         return plan;
     }

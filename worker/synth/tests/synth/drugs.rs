@@ -65,7 +65,15 @@ fn planned(smiles: &str, stop: Stop, most: u64) -> SearchResult {
 
 /// Lowest total of a plan's routes.
 fn best_total(plan: &SearchResult) -> f64 {
-    plan.routes().map(|route| route.total).fold(f64::INFINITY, f64::min)
+    lowest_totals(plan).first().copied().unwrap_or(f64::INFINITY)
+}
+
+/// The ten lowest totals of a plan's routes, ascending.
+fn lowest_totals(plan: &SearchResult) -> Vec<f64> {
+    let mut totals: Vec<f64> = plan.routes().map(|route| route.total).collect();
+    totals.sort_by(f64::total_cmp);
+    totals.truncate(10);
+    totals
 }
 
 #[test]
@@ -149,13 +157,15 @@ fn a_step_that_makes_a_centre_says_by_what() {
 }
 
 #[test]
-fn more_expansions_never_lose_a_drug_and_the_same_number_gives_the_same_answer() {
+fn the_best_ten_of_a_longer_search_are_no_worse_and_the_same_number_gives_the_same_answer() {
     for drug in drugs() {
         let plans = [30, 30, 90].map(|most| planned(&drug.smiles, Stop::Budget, most));
 
         assert_eq!(plans[0].groups, plans[1].groups, "{}", drug.name);
-        assert!(plans[2].solved() || !plans[0].solved(), "{}", drug.name);
-        assert!(best_total(&plans[2]) <= best_total(&plans[0]) + 1e-9, "{}", drug.name);
+        let [shorter, _, longer] = plans.each_ref().map(lowest_totals);
+        assert!(longer.len() >= shorter.len(), "{}", drug.name);
+        let is_worse = |(longer, shorter): (&f64, &f64)| *longer > shorter + 1e-9;
+        assert!(!longer.iter().zip(&shorter).any(is_worse), "{}: {longer:?}, {shorter:?}", drug.name);
     }
 }
 

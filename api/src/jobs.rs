@@ -10,8 +10,8 @@ use chrono::Utc;
 use contract::{
     BulkQuery, BulkQueryJob, BulkQueryOutcome, Cause, ErrorItem, JobFailure, JobId, LikelihoodJob,
     Likelihoods, LikelihoodsRequest, ProgressReporting, SampleId, SampleJob, SampleRequest,
-    StoredAsyncSampleJob, StoredBulkQueryJob, StoredLikelihoodJob, StoredSampleJob, StoredTreeSearchJob,
-    TreeSearchJob, TreeSearchRequest, TreeSearchResult,
+    StoredAsyncSampleJob, StoredBulkQueryJob, StoredLikelihoodJob, StoredSampleJob, StoredSearchResult,
+    StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest, TreeSearchResult,
 };
 use queue::{AwaitError, Job, JobCaller, LiveModel, Pending, QueueError, SubmitError, Subscription};
 
@@ -172,7 +172,7 @@ impl Jobs {
         let permit = self.concurrency_limit.acquire()?;
         let submitted = self.submit(job, caller).await.map_err(submission_error)?;
         drop(permit);
-        self.outcome(submitted, caller, "").await
+        self.outcome(submitted, caller, "").await.map(StoredSearchResult::expanded)
     }
 
     /// Starts a search whose progress can be followed.
@@ -204,7 +204,7 @@ impl Jobs {
         id: &str,
     ) -> Result<Option<(TreeSearchRequest, TreeSearchResult)>, ApiError> {
         let stored = self.queue.request_and_outcome::<StoredTreeSearchJob>(id, account_id).await?;
-        Ok(stored.map(|(request, result)| (TreeSearchRequest::stored(request), result)))
+        Ok(stored.map(|(request, result)| (TreeSearchRequest::stored(request), result.expanded())))
     }
 
     fn search_job<'a>(
@@ -220,6 +220,7 @@ impl Jobs {
             account_id: Some(account_id.to_owned()),
             engine: engine.map(str::to_owned),
             reporting,
+            compact: true,
             deadline: Utc::now() + timeout,
         });
         (job, self.caller(account_id, timeout))

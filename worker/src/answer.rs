@@ -136,16 +136,17 @@ pub(crate) fn found(found: PublishedRoute) -> contract::FoundRoute {
 
 fn graph(route: &Route, shared: Option<&SharedGraph<'_>>, standing: RouteSummary) -> RouteGraph {
     let ids: Vec<String> = route.molecules().map(|molecule| id(&molecule.smiles)).collect();
-    let edges = route.graph.edges().map(|(product, precursor)| {
-        let step = route.graph.molecule(product).step.as_ref();
+    let edges = route.steps().flat_map(|(product, step)| {
         let precursors: Vec<&str> =
             route.precursors(product).map(|molecule| molecule.smiles.as_str()).collect();
-        Edge {
+        let evidence = evidence(step, &precursors);
+        let ids = &ids;
+        route.graph.precursors(product).map(move |(precursor, _)| Edge {
             source: ids[product.index()].clone(),
             target: ids[precursor.index()].clone(),
-            plausibility: step.map(|step| rounded(f64::from(step.plausibility))),
-            evidence: step.map(|step| evidence(step, &precursors)),
-        }
+            plausibility: Some(rounded(f64::from(step.plausibility))),
+            evidence: Some(evidence.clone()),
+        })
     });
     RouteGraph {
         directed: true,

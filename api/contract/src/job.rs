@@ -82,6 +82,10 @@ pub struct TreeSearchJob {
     /// Progress events to publish. Older searchers do not know this field and publish none.
     #[serde(rename = "told", default, skip_serializing_if = "ProgressReporting::is_nothing")]
     pub reporting: ProgressReporting,
+    /// True if the submitter reads a [compact result](crate::CompactResult). Older searchers do not know this field and
+    /// store the contract's shape.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub compact: bool,
     /// Time at which the caller stops waiting, by the submitter's clock. Only older workers read it: the deadline
     /// that counts is the queue's, by the database's clock.
     pub deadline: DateTime<Utc>,

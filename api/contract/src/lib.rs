@@ -17,6 +17,7 @@
 )]
 
 mod bulk_query;
+mod compact;
 mod constraints;
 mod engine_answer;
 mod error;
@@ -47,6 +48,9 @@ pub use bulk_query::{
     MAX_BULK_QUERY, MAX_CATALOGUE_MATCHES, MAX_CATALOGUE_TEXT, MAX_LISTED_OFFERS, MAX_PRECURSOR_SETS,
     MoleculeAvailability, NOT_REACHED, PrecursorSet, SYNTHESIZABILITY_SECONDS, StepCheck, Synthesizability,
     SynthesizabilityRequest,
+};
+pub use compact::{
+    COMPACT_RESULT, CompactMolecule, CompactResult, CompactRoute, CompactStep, StoredSearchResult,
 };
 pub use constraints::{AtomPair, ConstraintReport, MAX_ATOM_MAP, OwnBlock, ProtectingGroups};
 pub use engine_answer::{

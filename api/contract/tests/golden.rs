@@ -158,6 +158,7 @@ fn a_stored_tree_search_job_keeps_its_shape() {
         account_id: None,
         engine: None,
         reporting: ProgressReporting::Nothing,
+        compact: false,
         deadline: deadline(),
     });
 
@@ -171,6 +172,7 @@ fn a_stored_tree_search_job_with_events_keeps_its_shape() {
         account_id: None,
         engine: None,
         reporting: ProgressReporting::Events,
+        compact: false,
         deadline: deadline(),
     };
 
@@ -309,6 +311,7 @@ fn a_stored_tree_search_job_with_constraints_keeps_its_shape() {
         account_id: None,
         engine: None,
         reporting: ProgressReporting::Nothing,
+        compact: false,
         deadline: deadline(),
     });
 

@@ -3,7 +3,7 @@
 use contract::{
     BulkQuery, BulkQueryOutcome, CatalogueCriterion, Likelihoods, SampleConditions, SampleId, StepCheck,
     StoredAsyncSampleJob, StoredBulkQueryJob, StoredLikelihoodJob, StoredPlanJob, StoredSampleJob,
-    StoredTreeSearchJob, TreeSearchRequest, TreeSearchResult,
+    StoredSearchResult, StoredTreeSearchJob, TreeSearchRequest,
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -132,7 +132,7 @@ impl Job for StoredSampleJob {
 impl Job for StoredTreeSearchJob {
     const QUEUE: &'static str = "search";
 
-    type Outcome = TreeSearchResult;
+    type Outcome = StoredSearchResult;
 
     /// A search that stops at its first route mostly needs far less than its limit; any other uses all of it.
     fn work(&self) -> WorkEstimate<'_> {

@@ -16,7 +16,7 @@ use contract::{
 use http_errors::ApiError;
 
 use super::{gzip_json::outcome_json, metered_search::MeteredSearch};
-use crate::fields::{Fields, choice};
+use crate::fields::{FieldFault, Fields, InputValue, choice};
 
 /// Description of the parameter `format`.
 pub const DESCRIPTION: &str = "Answers with the routes in the format of another program, best first: `aizynth` as AiZynthFinder's trees, \
@@ -30,16 +30,20 @@ const INCHIKEY_SECONDS: f64 = 0.002;
 
 /// Parses a query that has at most a format.
 pub fn format(mut query: Fields<'_, '_>) -> Option<Option<ExportFormat>> {
-    let format = query
-        .optional("format", None, |input| choice(&ExportFormat::ALL, ExportFormat::name)(input).map(Some));
+    let format = query.optional("format", None, format_name);
     query.finish();
     format
 }
 
-/// Returns the fault of a request for a stream in the format of another program.
-pub fn no_format_of_a_stream() -> ErrorItem {
+/// Parses the name of a format.
+pub fn format_name(input: &InputValue<'_>) -> Result<Option<ExportFormat>, FieldFault> {
+    choice(&ExportFormat::ALL, ExportFormat::name)(input).map(Some)
+}
+
+/// Returns the fault of a request for a stream whose query names another format or view.
+pub fn no_format_of_a_stream(parameter: &'static str) -> ErrorItem {
     ErrorItem {
-        loc: vec!["query".into(), "format".into()],
+        loc: vec!["query".into(), parameter.into()],
         msg: "An event stream has no other format".to_owned(),
         kind: "value_error".to_owned(),
     }

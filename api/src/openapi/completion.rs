@@ -188,6 +188,11 @@ fn describe(path: &str, parameter: &mut Parameter) {
             schema.schema_type = Type::String.into();
             schema.enum_values = Some(ExportFormat::ALL.map(|format| json!(format.name())).into());
         }
+        "view" => {
+            schema.schema_type = Type::String.into();
+            schema.enum_values = Some(vec![json!("full"), json!("compact")]);
+            schema.default = Some(json!("full"));
+        }
         "prefer" | "last-event-id" => parameter.required = Required::False,
         "accept-encoding" => {
             parameter.required = Required::False;

@@ -18,6 +18,9 @@ const RETROCAST: &str = "application/vnd.retort.retrocast+json";
 /// `max_depth` for the recorded routes of imatinib.
 const RECORDED: u32 = 46;
 
+/// `max_depth` for a thousand routes.
+const THOUSAND: u32 = 45;
+
 /// `max_depth` of a plan that runs until it is cancelled, and publishes progress while a client watches.
 const ENDLESS: u32 = 47;
 
@@ -159,6 +162,42 @@ async fn a_search_is_exported_to_other_programs() {
         );
         let product = trees[0]["smiles"].as_str().unwrap();
         assert_eq!(candidates[0]["route"]["target"]["inchikey"], format!("KEY-{product}"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_compact_result_holds_all_of_a_search() {
+    let service = Service::start().await;
+    for kind in [RECORDED, THOUSAND] {
+        let body =
+            json!({ "search_smiles": "CCO", "max_depth": kind, "max_backbone_groups": 100 }).to_string();
+
+        let full = service.post(&format!("{SEARCH}?view=full"), &body).await;
+        let compact = service.post(&format!("{SEARCH}?view=compact"), &body).await;
+
+        let (status, media_type, result) = told(&compact);
+        assert_eq!((status, media_type), (200, "application/vnd.retort.compact+json"));
+        let expanded = serde_json::from_value::<contract::CompactResult>(result).unwrap().expanded();
+        assert_eq!(json!(expanded), full.json());
+        let (bytes, all) = (compact.text.len(), full.text.len());
+        assert!(bytes < all && (kind == RECORDED || 4 * bytes < all), "{bytes} of {all} bytes");
+    }
+}
+
+#[tokio::test]
+async fn a_view_is_one_of_two_and_of_no_other_format_nor_stream() {
+    let service = Service::start_without_workers(&[]).await;
+    let body = r#"{"search_smiles": "CCO"}"#;
+
+    let unknown = service.post(&format!("{SEARCH}?view=tiny"), body).await;
+    let formatted = service.post(&format!("{SEARCH}?view=compact&format=aizynth"), body).await;
+    let stream = service.request(Method::POST, &format!("{SEARCH}?view=compact")).await;
+    let stream =
+        answer(stream.header("accept", "text/event-stream").json(&json!({ "search_smiles": "CCO" }))).await;
+
+    for (refused, kind) in [(unknown, "enum"), (formatted, "value_error"), (stream, "value_error")] {
+        let fault = ("query.view".to_owned(), kind.to_owned());
+        assert_eq!((refused.status, refused.faults()), (422, vec![fault]));
     }
 }
 

@@ -7,9 +7,9 @@ use argon2::{Argon2, PasswordHasher, password_hash::SaltString};
 use chem::{Limits, MappedMolecule};
 use chrono::Utc;
 use contract::{
-    JobFailure, JobId, Likelihoods, Metadata, MoleculeLikelihood, PlanFigures, ProgressReporting,
-    ReagentResults, StoredAsyncSampleJob, StoredBulkQueryJob, StoredLikelihoodJob, StoredPlanJob,
-    StoredSampleJob, StoredTreeSearchJob, TreeSearchResult, scope,
+    CompactResult, JobFailure, JobId, Likelihoods, Metadata, MoleculeLikelihood, PlanFigures,
+    ProgressReporting, ReagentResults, StoredAsyncSampleJob, StoredBulkQueryJob, StoredLikelihoodJob,
+    StoredPlanJob, StoredSampleJob, StoredSearchResult, StoredTreeSearchJob, TreeSearchResult, scope,
 };
 use flate2::{Compression, write::GzEncoder};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
@@ -592,7 +592,8 @@ impl Handler<StoredTreeSearchJob> for MockSearcher {
         }
         let outcome = match job.request.max_depth {
             48 => Err(JobFailure::BadTarget { reason: "too strange".to_owned() }),
-            _ => Ok(result),
+            _ if job.compact => Ok(StoredSearchResult::Compact(CompactResult::of(result))),
+            _ => Ok(StoredSearchResult::Full(result)),
         };
         let mut transaction = self.0.begin().await?;
         let _ = context.finish(&mut transaction, &outcome).await?;

@@ -67,6 +67,7 @@ impl PlanHandler {
             account_id: Some(queued.account_id),
             engine: None,
             reporting: ProgressReporting::Events,
+            compact: false,
             deadline: chrono::Utc::now(),
         };
         // A client may subscribe at any time, but few plans are ever watched.

@@ -8,7 +8,10 @@ use std::{
 use ::catalogue::{Masks, Region, StockView, VendorSet};
 use catalogue_tables::{VendorRules, offers_for, terms};
 use chem::{Limits, MappedMolecule};
-use contract::{JobFailure, ProgressReporting, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest};
+use contract::{
+    CompactResult, JobFailure, ProgressReporting, StoredSearchResult, StoredTreeSearchJob, TreeSearchJob,
+    TreeSearchRequest,
+};
 use queue::{Handler, HandlerError, JobContext};
 use sqlx::PgPool;
 use synth::{Budget, GroupOrder, Listener, Planner, SearchResult, Stop, TargetPurchase, Task};
@@ -62,7 +65,12 @@ impl Handler<StoredTreeSearchJob> for SearchHandler {
         if context.cancelled.load(Ordering::Acquire) {
             return Ok(());
         }
-
+        let outcome = match outcome {
+            Ok(result) if job.compact => {
+                Ok(compute(move || StoredSearchResult::Compact(CompactResult::of(result))).await?)
+            }
+            outcome => outcome.map(StoredSearchResult::Full),
+        };
         store(&self.pool, &context, &outcome).await
     }
 }

@@ -363,8 +363,9 @@ impl<'a> Search<'a> {
 
     /// End of the search's time, which depends on whether it has a route.
     fn end(&self) -> Instant {
+        let Budget { deadline, unsolved_deadline, .. } = *self.budget;
         let is_unsolved = self.timings.first_route.is_none();
-        if is_unsolved { self.budget.unsolved_deadline } else { self.budget.deadline }
+        unsolved_deadline.filter(|_| is_unsolved).map_or(deadline, |earlier| earlier.min(deadline))
     }
 
     /// Looks for the first route, or for a better one; returns true if the search ends with it.

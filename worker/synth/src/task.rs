@@ -67,8 +67,8 @@ pub struct Task {
 pub struct Budget {
     /// Deadline of the search with extraction and validation. Writing the result takes a few milliseconds more.
     pub deadline: Instant,
-    /// Deadline of a search that has no route yet, at most `deadline`.
-    pub unsolved_deadline: Instant,
+    /// Deadline of a search that has no route yet, if it is earlier; `None`: `deadline`.
+    pub unsolved_deadline: Option<Instant>,
     /// Cancellation flag. The search returns what it has within one template application.
     pub cancelled: Arc<AtomicBool>,
     /// Maximum number of expansions; `None`: no limit.
@@ -86,7 +86,7 @@ impl Budget {
     pub fn until(deadline: Instant, cancelled: Arc<AtomicBool>) -> Self {
         Self {
             deadline,
-            unsolved_deadline: deadline,
+            unsolved_deadline: None,
             cancelled,
             max_expansions: None,
             priority: SearchPriority::default(),
@@ -97,8 +97,7 @@ impl Budget {
     /// Returns the same budget limited to `time` from now, by its own clock.
     #[must_use]
     pub fn within(&self, time: Duration) -> Self {
-        let deadline = self.deadline.min(self.now() + time);
-        Self { deadline, unsolved_deadline: self.unsolved_deadline.min(deadline), ..self.clone() }
+        Self { deadline: self.deadline.min(self.now() + time), ..self.clone() }
     }
 
     /// Time by the search's own clock, which stops while the search is paused. Deadlines are by this clock.

@@ -64,6 +64,7 @@ async fn answer(
         account_id: None,
         engine: None,
         reporting: ProgressReporting::Nothing,
+        compact: false,
         deadline: chrono::DateTime::UNIX_EPOCH,
     };
     search.answer(&job, budget, Instant::now()).await.unwrap()
@@ -300,6 +301,7 @@ async fn a_stored_job_is_replayed_whatever_its_deadline() {
         account_id: None,
         engine: None,
         reporting: ProgressReporting::Nothing,
+        compact: false,
         deadline: chrono::DateTime::UNIX_EPOCH,
     });
 

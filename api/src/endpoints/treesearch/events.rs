@@ -4,7 +4,9 @@
 //! any process; then the search is cancelled.
 
 use axum::{extract::State, http::HeaderMap, response::Response};
-use contract::{QuotaKind, StoredTreeSearchJob, StreamEvent, TreeSearchRequest, TreeSearchResult};
+use contract::{
+    QuotaKind, StoredSearchResult, StoredTreeSearchJob, StreamEvent, TreeSearchRequest, TreeSearchResult,
+};
 use http_errors::ApiError;
 use queue::Subscription;
 
@@ -111,7 +113,8 @@ impl Source for SearchEventSource {
     async fn read_after(&mut self, after: i64) -> Result<SourceRead, ApiError> {
         let seen = self.subscription.poll(after).await?;
         let end = seen.end.map(|outcome| {
-            let result = outcome_or_error(self.subscription.id(), outcome, "");
+            let result =
+                outcome_or_error(self.subscription.id(), outcome, "").map(StoredSearchResult::expanded);
             if let Some(spending) = self.spending.take() {
                 let used = result.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed));
                 spending.refund_unused(used);

@@ -21,7 +21,7 @@ pub fn plan(
     mut search: impl FnMut(&Task, &Budget) -> SearchResult,
 ) -> SearchResult {
     let time = budget.deadline.saturating_duration_since(budget.now());
-    let unsolved_deadline = budget.now() + time.mul_f64(UNSOLVED_TIME_SHARE);
+    let unsolved_deadline = Some(budget.now() + time.mul_f64(UNSOLVED_TIME_SHARE));
     let mut plan = search(task, &Budget { unsolved_deadline, ..budget.clone() });
     if plan.solved() {
         return plan;

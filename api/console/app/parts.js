@@ -14,7 +14,7 @@ import { find, make, say } from "../shared/elements.js";
 const PARTS = new Map(Object.entries({
   plan: { title: "Retort", heading: "Plan a synthesis", load: () => import("../plan/plan.js") },
   sample: { title: "Sample · Retort", heading: "Sample molecules", load: () => import("../sample/sample.js") },
-  batches: { title: "Batches · Retort", heading: "Plan many syntheses", load: () => import("../batches/batches.js") },
+  batches: { title: "Batches · Retort", heading: "Batches of plans and samples", load: () => import("../batches/batches.js") },
   notebook: { title: "Notebook · Retort", heading: "Kept routes and searches", load: () => import("../notebook/notebook.js") },
   catalogue: { title: "Catalogue · Retort", heading: "Building blocks", load: () => import("../catalogue/catalogue.js") },
   models: { title: "Models · Retort", heading: "Models", load: () => import("../models/models.js") },

@@ -10,6 +10,7 @@ import { control, make, markInvalid, say, tellFault } from "../shared/elements.j
 import { decodeText } from "../shared/file_text.js";
 import { Notice } from "../shared/notice.js";
 import { count, several } from "../shared/numbers.js";
+import { PLAN_BATCHES } from "./batch_plans.js";
 import { cart } from "./cart.js";
 
 /** @typedef {import("../molecules/molecule_text.js").Reading} Reading */
@@ -55,7 +56,7 @@ export class BatchForm {
 
   /**
    * @param {import("../service/service.js").Service} service
-   * @param {(batch: import("./batch_view.js").Batch) => void} stored
+   * @param {(batch: import("./plan_batch.js").PlanBatch) => void} stored
    */
   constructor(service, stored) {
     this.#service = service;
@@ -189,7 +190,7 @@ export class BatchForm {
     this.#isSending = this.#run.disabled = true;
     say(this.#run, "Storing …");
     try {
-      this.#stored(await this.#service.send("/synth-batches/v1/batches", body, AbortSignal.timeout(TIMEOUT)));
+      this.#stored(await this.#service.send(PLAN_BATCHES, body, AbortSignal.timeout(TIMEOUT)));
       this.#text.value = this.#name.value = this.#file.value = "";
       this.#isSending = false;
       this.#look();

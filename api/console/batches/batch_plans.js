@@ -1,20 +1,20 @@
 // @ts-check
-// Sorted table of a batch's plans, of which only the lines in sight are in the page. Pages are read one after the other. Those with unfinished plans are
-// read again while the batch runs.
+// Sorted table of a batch's plans, of which only the lines in sight are in the page.
 
 import { Thumbnails } from "../drawing/thumbnails.js";
 import { csvOf } from "../shared/csv.js";
 import { control, make, say } from "../shared/elements.js";
 import { count, days, dollars, percent } from "../shared/numbers.js";
 import { saveFile } from "../shared/save_file.js";
+import { BatchPages } from "./batch_pages.js";
 
 /** @typedef {{routes: number, steps: number | null, price_usd: number | null, lead_time_days: number | null, plausibility: number | null}} Figures */
 /** @typedef {{id: string, name: string | null, status: string, parameters: {search_smiles: string}, figures: Figures | null, error: string | null}} Plan */
 /** @typedef {{place: number, plan: Plan}} Line */
 
+/** Path of batches of plans. */
+export const PLAN_BATCHES = "/synth-batches/v1/batches";
 const PAGE = 100;
-/** Between two looks at what has come so far, while pages come one after the other, milliseconds. */
-const PAUSE = 300;
 const BEYOND = 400;
 const DRAWN = { width: 150, height: 84 };
 const NARROW = matchMedia("(max-width: 52rem)");
@@ -34,15 +34,15 @@ const COLUMNS = new Map(Object.entries({
 }));
 
 export class BatchPlans {
-  #service;
   #head = make("div", { role: "row", className: "planned heading_line" });
   #body = make("div", { role: "rowgroup", className: "lines" });
   #frame = make("div", { className: "plans", tabIndex: 0, role: "region", "aria-label": "Plans of the batch" });
   #known = make("p", { className: "quiet", role: "status" });
   #filter = control("input", { type: "search", placeholder: "Filter: name, SMILES, state", spellcheck: false, "aria-label": "Only plans that have" });
-  /** The cursors of the pages, each the plan before its first one, and what was last seen of each. @type {{from: string, lines: Plan[]}[]} */
-  #pages = [];
-  #isWhole = false;
+  /** @type {BatchPages<Plan>} */
+  #pages;
+  #export = make("button", { type: "button", className: "plain" }, "CSV");
+  tools = [this.#export];
   #total = 0;
   #batch = "";
   #by = "place";
@@ -55,15 +55,11 @@ export class BatchPlans {
   #thumbnails = new Thumbnails();
   /** Rows in the page. @type {Map<Plan, HTMLElement>} */
   #rows = new Map();
-  /** Which turn counts. */
-  #turn = 0;
-  #isLooking = false;
-  /** Time of the last sort. */
-  #shown = 0;
 
   /** @param {import("../service/service.js").Service} service */
   constructor(service) {
-    this.#service = service;
+    this.#pages = new BatchPages(service, PAGE, mayChange, () => this.#show());
+    this.#export.addEventListener("click", () => this.#take());
     for (const [name, { label }] of COLUMNS) {
       const button = make("button", { type: "button", className: "sorts" }, label);
       button.addEventListener("click", () => this.#sortBy(name));
@@ -86,8 +82,8 @@ export class BatchPlans {
   of(batch) {
     if (batch === this.#batch) return;
     this.#batch = batch;
-    this.#pages = [];
-    this.#isWhole = this.#hasNames = false;
+    this.#pages.of(`${PLAN_BATCHES}/${encodeURIComponent(batch)}/plans`);
+    this.#hasNames = false;
     this.#sorted = [];
     this.#filter.value = "";
     this.#name();
@@ -97,64 +93,18 @@ export class BatchPlans {
   }
 
   leave() {
-    this.#turn += 1;
-    this.#isLooking = false;
+    this.#pages.leave();
   }
 
-  /**
-   * Looks at what is another by now. Searches go from the first molecule to the last, and the pages the other way: those at the end are looked at
-   * until as many plans have ended as the batch says; where fewer have, it was resumed, and any may be another.
-   * @param {{plan_count: number, progress: import("./batch_view.js").Progress}} batch
-   */
-  async fresh({ plan_count, progress }) {
+  /** @param {import("./plan_batch.js").PlanBatch} batch */
+  fresh({ plan_count, progress }) {
     this.#total = plan_count;
-    if (this.#isLooking) return;
-    this.#isLooking = true;
-    const turn = this.#turn;
-    try {
-      const known = this.#pages.reduce((sum, { lines }) => sum + endedOf(lines), 0);
-      const all = progress.completed + progress.failed + progress.cancelled;
-      for (let missing = all < known ? Infinity : all - known, at = this.#pages.length - 1; at >= 0 && missing > 0; at--) {
-        const page = this.#pages[at];
-        if (!page.lines.some(mayChange)) continue;
-        const { items } = await this.#page(page.from);
-        if (turn !== this.#turn) return;
-        missing -= endedOf(items) - endedOf(page.lines);
-        page.lines = items.map((/** @type {Plan} */ plan, /** @type {number} */ index) => sameOr(page.lines[index], plan));
-        this.#showNowAndThen();
-      }
-      while (!this.#isWhole) {
-        const from = this.#pages.at(-1)?.lines.at(-1)?.id ?? "";
-        const { items, has_next } = await this.#page(from);
-        if (turn !== this.#turn) return;
-        this.#pages.push({ from, lines: items });
-        this.#isWhole = !has_next;
-        this.#showNowAndThen();
-      }
-    } catch {
-      // The lines stay; the next poll of the batch reads these again.
-    } finally {
-      if (turn === this.#turn) {
-        this.#isLooking = false;
-        this.#show();
-      }
-    }
-  }
-
-  /** @param {string} from */
-  #page(from) {
-    return this.#service.get(`/synth-batches/v1/batches/${encodeURIComponent(this.#batch)}/plans?limit=${PAGE}${from ? `&starting_after=${from}` : ""}`);
-  }
-
-  /** Not more often than is pleasant: a hundred thousand lines take a while to be sorted. */
-  #showNowAndThen() {
-    if (performance.now() - this.#shown > PAUSE) this.#show();
+    if (progress) this.#pages.fresh(progress.completed + progress.failed + progress.cancelled);
   }
 
   #show() {
-    this.#shown = performance.now();
     // The service gives the last molecule first.
-    const plans = this.#pages.flatMap(({ lines }) => lines);
+    const plans = this.#pages.items;
     const all = plans.map((plan, index) => ({ place: this.#total - index, plan }));
     const hasNames = plans.some(({ name }) => name);
     if (hasNames !== this.#hasNames) {
@@ -170,7 +120,7 @@ export class BatchPlans {
       if (mine === null || theirs === null) return (mine === null ? 1 : 0) - (theirs === null ? 1 : 0) || one.place - other.place;
       return sign * (typeof mine === "string" ? BY_NAME.compare(mine, theirs) : mine - theirs) || one.place - other.place;
     });
-    const loaded = this.#isWhole ? "" : `${count(all.length)} of ${count(this.#total)} loaded …`;
+    const loaded = this.#pages.isWhole ? "" : `${count(all.length)} of ${count(this.#total)} loaded …`;
     say(this.#known, [loaded, wanted && `${count(lines.length)} of ${count(all.length)} are shown`].filter(Boolean).join(" · "));
     this.#lay();
   }
@@ -244,30 +194,17 @@ export class BatchPlans {
     return row;
   }
 
-  /**
-   * Gives the table away as it is sorted and filtered.
-   * @param {string} batch
-   */
-  take(batch) {
+  /** Gives the table away as it is sorted and filtered. */
+  #take() {
     const rows = this.#sorted.map(({ place, plan: { id, name, status, parameters, figures, error } }) => [
       place, name, parameters.search_smiles, status, figures?.routes, figures?.steps, figures?.price_usd, figures?.lead_time_days, figures?.plausibility, error, id,
     ]);
-    saveFile(`${batch}.csv`, "text/csv", csvOf(["molecule", "name", "smiles", "status", "routes", "steps", "price_usd", "lead_time_days", "plausibility", "error", "plan_id"], rows));
+    saveFile(`${this.#batch}.csv`, "text/csv", csvOf(["molecule", "name", "smiles", "status", "routes", "steps", "price_usd", "lead_time_days", "plausibility", "error", "plan_id"], rows));
   }
 }
 
 /** @param {Plan} plan */
 const mayChange = ({ status }) => status === "pending" || status === "processing" || status === "cancelled";
-
-/** @param {Plan[]} plans */
-const endedOf = (plans) => plans.filter(({ status }) => status !== "pending" && status !== "processing").length;
-
-/**
- * Keeps the object of an unchanged plan, so that its row and the focus stay.
- * @param {Plan | undefined} old
- * @param {Plan} plan
- */
-const sameOr = (old, plan) => (old && JSON.stringify(old) === JSON.stringify(plan) ? old : plan);
 
 /** @type {Record<string, string>} */
 const STANDS = { pending: "waiting", processing: "searching", failed: "failed", cancelled: "cancelled" };

@@ -1,31 +1,48 @@
 // @ts-check
-// One batch: its progress, its actions and its plans.
+// One batch of a kind: its progress, its actions and what it contains.
 
 import { why } from "../service/service.js";
 import { ask, control, make, say } from "../shared/elements.js";
 import { Notice } from "../shared/notice.js";
-import { count, duration, several } from "../shared/numbers.js";
-import { BatchPlans } from "./batch_plans.js";
+import { count, several } from "../shared/numbers.js";
+import { toast } from "../shared/toast.js";
 
-/** @typedef {{pending: number, processing: number, completed: number, failed: number, cancelled: number, seconds_left: number | null}} Progress */
-/** @typedef {{id: string, name: string | null, description: string | null, created_at: string, updated_at: string, plan_count: number, progress?: Progress}} Batch */
+/**
+ * How a batch stands: of `all` things, how many are done, waiting and so on.
+ * @typedef {{all: [number, string], parts: [number, string][], ended: number, isGoing: boolean, mayResume: boolean, note: string}} Standing
+ */
+/**
+ * What a batch contains. `of` names the batch, `fresh` looks at what is another by now, `leave` stops that; `tools` take things away from the page.
+ * @template Batch
+ * @typedef {{element: HTMLElement, tools: HTMLElement[], of: (id: string) => void, fresh: (batch: Batch) => void, leave: () => void}} Contents
+ */
+/**
+ * A kind of batches. `about` are the words beside the title in a list, `cancel` those of the button; `cancelling` is said before something is cancelled for
+ * good, and `deleting` before a batch is deleted.
+ * @template Batch
+ * @typedef {{path: string, label: string, title: (batch: Batch) => string, about: (batch: Batch) => string, standing: (batch: Batch) => Standing,
+ *   cancel: string, cancelling?: string, deleting: string, contents: Contents<Batch>}} Kind
+ */
 
 const EVERY = 2000;
 
+/**
+ * @template Batch
+ */
 export class BatchView {
   #service;
+  #kind;
   #gone;
   #title = make("h2", { tabIndex: -1 });
   #counts = make("p", { className: "counts" });
-  #bar = control("progress", { "aria-label": "Plans that have ended" });
-  #left = make("p", { className: "quiet" });
+  #bar = control("progress", { "aria-label": "Progress of the batch" });
+  #note = make("p", { className: "quiet" });
   #notice = new Notice();
-  #cancel = control("button", { type: "button", className: "plain" }, "Cancel remaining plans");
+  #cancel;
   #resume = control("button", { type: "button", className: "plain" }, "Resume");
   #delete = control("button", { type: "button", className: "plain" }, "Delete");
-  #export = control("button", { type: "button", className: "plain" }, "CSV");
-  #plans;
   #id = "";
+  #wasGoing = false;
   /** Which look counts: what an earlier one finds is of another batch. */
   #looks = 0;
   #timer = 0;
@@ -34,19 +51,20 @@ export class BatchView {
 
   /**
    * @param {import("../service/service.js").Service} service
+   * @param {Kind<Batch>} kind
    * @param {() => void} gone called when the batch is deleted
    */
-  constructor(service, gone) {
+  constructor(service, kind, gone) {
     this.#service = service;
+    this.#kind = kind;
     this.#gone = gone;
-    this.#plans = new BatchPlans(service);
+    this.#cancel = control("button", { type: "button", className: "plain" }, kind.cancel);
     const back = make("a", { href: "#/batches" }, "All batches");
-    this.element = make("section", { className: "panel batch", "aria-label": "Batch", hidden: true }, make("p", {}, back),
+    this.element = make("section", { className: "panel batch", "aria-label": kind.label, hidden: true }, make("p", {}, back),
       make("header", { className: "row apart" }, this.#title,
-        make("div", { className: "tools", role: "group", "aria-label": "Change the batch" }, this.#export, this.#cancel, this.#resume, this.#delete)),
-      this.#notice.element, make("div", { className: "going" }, this.#counts, this.#bar, this.#left), this.#plans.element);
-    this.#export.addEventListener("click", () => this.#plans.take(this.#id));
-    this.#cancel.addEventListener("click", () => this.#act("cancel"));
+        make("div", { className: "tools", role: "group", "aria-label": "Change the batch" }, ...kind.contents.tools, this.#cancel, this.#resume, this.#delete)),
+      this.#notice.element, make("div", { className: "going" }, this.#counts, this.#bar, this.#note), kind.contents.element);
+    this.#cancel.addEventListener("click", () => this.#stop());
     this.#resume.addEventListener("click", () => this.#act("resume"));
     this.#delete.addEventListener("click", () => this.#remove());
     document.addEventListener("visibilitychange", () => this.#id && this.#look());
@@ -57,12 +75,13 @@ export class BatchView {
     if (id !== this.#id) {
       say(this.#title, "");
       say(this.#counts, "");
-      say(this.#left, "");
+      say(this.#note, "");
       this.#bar.hidden = true;
-      for (const button of [this.#cancel, this.#resume, this.#delete, this.#export]) button.hidden = true;
+      for (const button of [this.#cancel, this.#resume, this.#delete, ...this.#kind.contents.tools]) button.hidden = true;
+      this.#wasGoing = false;
     }
     this.#id = id;
-    this.#plans.of(id);
+    this.#kind.contents.of(id);
     this.#look();
   }
 
@@ -70,7 +89,7 @@ export class BatchView {
   leave() {
     this.#looks += 1;
     clearTimeout(this.#timer);
-    this.#plans.leave();
+    this.#kind.contents.leave();
     if (this.element.hidden) this.#id = "";
   }
 
@@ -86,8 +105,8 @@ export class BatchView {
       if (look !== this.#looks) return;
       this.#show(batch);
       this.#notice.tell("");
-      this.#plans.fresh(batch);
-      if (isGoing(batch)) this.#timer = setTimeout(() => this.#look(), EVERY);
+      this.#kind.contents.fresh(batch);
+      if (this.#wasGoing) this.#timer = setTimeout(() => this.#look(), EVERY);
     } catch (fault) {
       if (look !== this.#looks) return;
       this.#notice.tell(why(fault));
@@ -96,23 +115,30 @@ export class BatchView {
   }
 
   #path() {
-    return `/synth-batches/v1/batches/${encodeURIComponent(this.#id)}`;
+    return `${this.#kind.path}/${encodeURIComponent(this.#id)}`;
   }
 
   /** @param {Batch} batch */
   #show(batch) {
-    const { plan_count, progress } = batch;
-    const { pending, processing, completed, failed, cancelled, seconds_left } = /** @type {Progress} */ (progress);
-    say(this.#title, batch.name || several(plan_count, "molecule"));
-    const parts = [[completed, "done"], [processing, "searching"], [pending, "waiting"], [failed, "failed"], [cancelled, "cancelled"]].filter(([many]) => Number(many) > 0);
-    say(this.#counts, `${several(plan_count, "molecule")}: ${parts.map(([many, what]) => `${count(Number(many))} ${what}`).join(", ")}`);
-    this.#bar.hidden = !isGoing(batch);
-    this.#bar.max = plan_count;
-    this.#bar.value = completed + failed + cancelled;
-    say(this.#left, !isGoing(batch) ? "" : seconds_left === null ? "An estimate follows when the first plan has ended." : `About ${duration(seconds_left)} left`);
-    this.#cancel.hidden = !isGoing(batch);
-    this.#resume.hidden = cancelled === 0;
-    this.#delete.hidden = this.#export.hidden = false;
+    const { all: [many, one], parts, ended, isGoing, mayResume, note } = this.#kind.standing(batch);
+    say(this.#title, this.#kind.title(batch));
+    const some = parts.filter(([many]) => many > 0).map(([many, what]) => `${count(many)} ${what}`);
+    say(this.#counts, `${several(many, one)}: ${some.join(", ")}`);
+    this.#bar.hidden = !isGoing;
+    this.#bar.max = many;
+    this.#bar.value = ended;
+    say(this.#note, note);
+    this.#cancel.hidden = !isGoing;
+    this.#resume.hidden = !mayResume;
+    for (const button of [this.#delete, ...this.#kind.contents.tools]) button.hidden = false;
+    if (this.#wasGoing && !isGoing) toast("The batch has ended.");
+    this.#wasGoing = isGoing;
+  }
+
+  async #stop() {
+    const { cancel, cancelling } = this.#kind;
+    if (cancelling && !(await ask({ title: `${cancel}?`, text: cancelling, yes: "Cancel them", no: "Go on", grave: true }))) return;
+    this.#act("cancel");
   }
 
   /** @param {"cancel" | "resume"} act */
@@ -126,7 +152,7 @@ export class BatchView {
   }
 
   async #remove() {
-    const agreed = await ask({ title: "Delete this batch?", text: "Its plans and their results are deleted for good.", yes: "Delete it", no: "Keep it", grave: true });
+    const agreed = await ask({ title: "Delete this batch?", text: this.#kind.deleting, yes: "Delete it", no: "Keep it", grave: true });
     if (!agreed) return;
     // What is read of the batch just now would be missing.
     await this.#reading.catch(() => {});
@@ -139,9 +165,4 @@ export class BatchView {
       this.#timer = setTimeout(() => this.#look(), 4 * EVERY);
     }
   }
-}
-
-/** @param {Batch} batch */
-function isGoing({ progress }) {
-  return progress !== undefined && progress.pending + progress.processing > 0;
 }

@@ -8,7 +8,7 @@ import { ALERTS, RANGED, conditionsOf } from "./sample_conditions.js";
 /** @typedef {import("./histogram.js").Range} Range */
 
 export class ConditionsForm {
-  #scaffold = control("input", { type: "text", id: "sample_scaffold", spellcheck: false, autocapitalize: "off", placeholder: "[*:1]c1ccc2[nH]nc([*:2])c2c1" });
+  #scaffold = control("input", { type: "text", id: "sample_scaffold", spellcheck: false, autocapitalize: "off", placeholder: "[*:1]c1ccc2[nH]nc([*:2])c2c1", "aria-describedby": "sample_scaffold_fault" });
   #isMakeable = control("input", { type: "checkbox", id: "sample_makeable" });
   #maxSteps = control("input", { type: "text", id: "sample_steps", inputMode: "numeric", autocomplete: "off", placeholder: "any number", "aria-describedby": "sample_steps_fault" });
   #alerts = Object.entries(ALERTS).map(([name, label]) => ({ name, label, box: control("input", { type: "checkbox", id: `alerts_${name}` }) }));
@@ -36,7 +36,7 @@ export class ConditionsForm {
       make("span", { className: "label" }, label, make("span", { className: "unit_of" }, unit)), make("code", {}, name), make("div", { className: "range" }, from, "–", to), this.#fault(name, [from, to])));
     this.element = control("details", { id: "sample_conditions", className: "conditions" }, make("summary", {}, "Conditions ", this.#count),
       make("div", { className: "field" }, make("label", { htmlFor: "sample_scaffold" }, "Scaffold of every molecule"), make("code", {}, "scaffold"),
-        make("div", { className: "row" }, this.#scaffold, draw)),
+        make("div", { className: "row" }, this.#scaffold, draw), this.#fault("sample_scaffold", [this.#scaffold])),
       make("fieldset", {}, make("legend", {}, "Properties, as RDKit has them"), make("div", { className: "condition_ranges" }, ...ranges)),
       make("div", { className: "row" },
         make("fieldset", { className: "row" }, make("legend", {}, "No structural alerts of"), ...this.#alerts.map(({ label, box }) => check(box, label))),
@@ -52,11 +52,20 @@ export class ConditionsForm {
    */
   read() {
     const { conditions, faults } = conditionsOf(this.#typed());
+    this.tell(faults);
+    return Object.keys(faults).length ? null : conditions;
+  }
+
+  /**
+   * Says what is wrong at its fields, and unfolds them.
+   * @param {Record<string, string>} faults
+   */
+  tell(faults) {
     for (const [name, { place, inputs }] of Object.entries(this.#faults)) tellFault(place, inputs, faults[name] ?? "");
-    if (Object.keys(faults).length === 0) return conditions;
+    const wrong = this.element.querySelector("[aria-invalid=true]");
+    if (!wrong) return;
     this.element.open = true;
-    this.element.querySelector("[aria-invalid=true]").focus();
-    return null;
+    wrong.focus();
   }
 
   /**

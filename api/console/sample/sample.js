@@ -1,9 +1,12 @@
 // @ts-check
 // The part "Sample": molecules are drawn from a model, filtered, ticked and exported. Its state is in one store; the address names the sample.
 
+import { SAMPLE_BATCHES } from "../batches/batch_molecules.js";
 import { cart } from "../batches/cart.js";
+import { Gallery } from "../drawing/gallery.js";
 import { MoleculeWorker } from "../molecules/molecule_worker.js";
 import { PROPERTIES } from "../molecules/properties.js";
+import { Refused } from "../service/login.js";
 import { why } from "../service/service.js";
 import { csvOf } from "../shared/csv.js";
 import { control, make, say } from "../shared/elements.js";
@@ -12,12 +15,11 @@ import { count, several } from "../shared/numbers.js";
 import { planAddress } from "../shared/plan_address.js";
 import { saveFile } from "../shared/save_file.js";
 import { Store, toggled } from "../shared/store.js";
-import { Gallery } from "./gallery.js";
 import { MoleculeFilter, filtered } from "./molecule_filter.js";
-import { SampleForm } from "./sample_form.js";
+import { MOST_OF_SAMPLE, SampleForm } from "./sample_form.js";
 
 /** @typedef {import("../models/model_card.js").Model} Model */
-/** @typedef {{id: string, model_id: string, smiles: string[], created_at: string}} Sample */
+/** @typedef {{id: string, model_id: string, smiles: string[], created_at: string, batch_id: string | null}} Sample */
 /**
  * @typedef {{models: Model[], drawing: {size: number, stop: AbortController} | null, sample: Sample | null, notice: string, values: Float32Array,
  *   filter: import("./molecule_filter.js").Typed, has: Uint8Array | null, order: number[], ticked: Set<number>}} State
@@ -45,6 +47,7 @@ class SamplePart {
   #gallery = new Gallery("Molecules", (index) => this.#store.set({ ticked: toggled(this.#store.state.ticked, index) }));
   #title = make("h2", { tabIndex: -1 });
   #said = make("p", { className: "quiet" });
+  #batch = control("a", { hidden: true }, "Its batch");
   #notice = new Notice();
   #plan = control("button", { type: "button" }, "Plan as a batch");
   #routes = control("button", { type: "button", className: "plain", title: "For one molecule that is ticked" }, "Find routes");
@@ -60,7 +63,7 @@ class SamplePart {
     const store = this.#store;
     this.#form = new SampleForm((asked) => this.#draw(asked), () => store.state.drawing?.stop.abort());
     this.#filter = new MoleculeFilter((filter) => store.set({ filter }), (ranges) => this.#form.putRanges(ranges));
-    this.#found.append(make("header", { className: "found" }, this.#title, this.#said, this.#tools()), this.#filter.element, this.#none, this.#gallery.element);
+    this.#found.append(make("header", { className: "found" }, this.#title, this.#said, this.#batch, this.#tools()), this.#filter.element, this.#none, this.#gallery.element);
     place.append(this.#form.element, this.#notice.element, this.#found);
     this.#watch();
     this.#look();
@@ -74,6 +77,8 @@ class SamplePart {
       this.#found.hidden = !sample;
       if (!sample) return;
       say(this.#title, several(sample.smiles.length, "molecule"));
+      this.#batch.hidden = !sample.batch_id;
+      this.#batch.href = `#/batches/${sample.batch_id}`;
       this.#filter.of(models.find((model) => model.id === sample.model_id));
     });
     store.watch(["filter"], ({ filter }) => this.#ask(filter.part));
@@ -115,12 +120,16 @@ class SamplePart {
     const timeout = AbortSignal.timeout(TIMEOUT);
     this.#store.set({ drawing: { size: asked.size, stop }, notice: "" });
     try {
-      const sample = await this.#service.send(SAMPLES, asked, AbortSignal.any([stop.signal, timeout]));
-      this.#keep(sample);
-      location.hash = `#/sample/${sample.id}`;
-      this.#earlier();
+      const isBatch = asked.size > MOST_OF_SAMPLE;
+      const made = await this.#service.send(isBatch ? SAMPLE_BATCHES : SAMPLES, asked, AbortSignal.any([stop.signal, timeout]));
+      if (!isBatch) {
+        this.#keep(made);
+        this.#earlier();
+      }
+      location.hash = `#/${isBatch ? "batches" : "sample"}/${made.id}`;
     } catch (fault) {
-      this.#store.set({ notice: stop.signal.aborted ? "Stopped." : timeout.aborted ? "The service did not answer in time." : why(fault) });
+      const isSaid = fault instanceof Refused && this.#form.refuse(fault.faults);
+      this.#store.set({ notice: isSaid ? "" : stop.signal.aborted ? "Stopped." : timeout.aborted ? "The service did not answer in time." : why(fault) });
     }
     this.#store.set({ drawing: null });
   }

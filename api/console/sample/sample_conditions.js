@@ -50,6 +50,21 @@ export function conditionsOf({ scaffold, ranges, alerts, isMakeable, maxSteps })
   return { conditions, faults };
 }
 
+/** Fields of the request, and where in the form what is wrong with them is said. */
+const PLACES = new Map([["size", "size"], ["scaffold", "sample_scaffold"], ["synthesizable", "sample_steps"]]);
+
+/**
+ * The words of the service by field of the form, and whether each has one.
+ * @param {import("../service/login.js").Refused["faults"]} refused
+ */
+export function faultsByField(refused) {
+  const told = refused.map(({ loc: [, field, member], msg }) => ({
+    name: field === "properties" ? RANGED.find(({ name }) => name === member)?.name : PLACES.get(String(field)), words: `${msg}.`,
+  }));
+  const placed = told.flatMap(({ name, words }) => (name ? [[name, words]] : []));
+  return { faults: /** @type {Record<string, string>} */ (Object.fromEntries(placed)), isAll: told.length > 0 && placed.length === told.length };
+}
+
 /**
  * Ranges of the histograms, by the service's names.
  * @param {Record<string, Range>} ranges

@@ -5,6 +5,24 @@ import { make } from "../shared/elements.js";
 import { Notice } from "../shared/notice.js";
 import { why } from "./service.js";
 
+/** Names that the lists of samples and those of plans have for the same things. */
+const OF_SAMPLES = { items: "data", hasMore: "has_more", after: "next-page" };
+const OF_PLANS = { items: "items", hasMore: "has_next", after: "starting_after" };
+
+/**
+ * A page of the list at `path`: items older than the one with the id `after`, or the newest ones if that is empty.
+ * @param {import("./service.js").Service} service
+ * @param {string} path
+ * @param {number} size
+ * @param {string} after
+ * @returns {Promise<{items: any[], hasMore: boolean}>}
+ */
+export async function readPage(service, path, size, after) {
+  const names = path.startsWith("/generator/") ? OF_SAMPLES : OF_PLANS;
+  const page = await service.get(`${path}?limit=${size}${after && `&${names.after}=${after}`}`);
+  return { items: page[names.items], hasMore: page[names.hasMore] };
+}
+
 /**
  * @template {{id: string}} Item
  */
@@ -42,13 +60,12 @@ export class PagedList {
 
   async #older() {
     const look = ++this.#looks;
-    const last = this.items.at(-1)?.id;
     try {
-      const page = await this.#service.get(`${this.#path}?limit=${this.#size}${last ? `&starting_after=${last}` : ""}`);
+      const { items, hasMore } = await readPage(this.#service, this.#path, this.#size, this.items.at(-1)?.id ?? "");
       // Another look has been quicker.
       if (look !== this.#looks) return;
-      this.items = [...this.items, ...page.items];
-      this.more.hidden = !page.has_next;
+      this.items = [...this.items, ...items];
+      this.more.hidden = !hasMore;
       this.notice.tell("");
       this.#changed();
     } catch (fault) {

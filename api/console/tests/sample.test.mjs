@@ -5,7 +5,7 @@ import { PROPERTIES } from "../molecules/properties.js";
 import { bound } from "../sample/histogram.js";
 import { boundsOf, counted, median, outline } from "../sample/histogram_bars.js";
 import { filtered } from "../sample/molecule_filter.js";
-import { conditionRanges, conditionsOf, RANGED } from "../sample/sample_conditions.js";
+import { conditionRanges, conditionsOf, faultsByField, RANGED } from "../sample/sample_conditions.js";
 
 /** Molecules of which weight and logP are given, and nothing else matters. */
 function values(...molecules) {
@@ -91,6 +91,18 @@ test("each condition that is wrong is told in its field", () => {
   const { faults } = conditionsOf(typed({ ranges, isMakeable: true, maxSteps: "2.5" }));
   assert.deepEqual(faults, { mw: "The lower end is above the upper one.", clogp: "much is not a number.", sample_steps: "Enter a whole number from 1 to 50, or none." });
   assert.deepEqual(conditionsOf(typed({ maxSteps: "many" })).faults, {}, "a limit on routes that nobody asks for is no fault");
+});
+
+test("what the service refuses is told in its field, and what has none is left", () => {
+  const refused = [
+    { loc: ["body", "size"], msg: "Too many" }, { loc: ["body", "scaffold"], msg: "No attachment point" },
+    { loc: ["body", "properties", "mw", "gte"], msg: "Too large" }, { loc: ["body", "synthesizable", "max_steps"], msg: "Too many" },
+  ];
+  const faults = { size: "Too many.", sample_scaffold: "No attachment point.", mw: "Too large.", sample_steps: "Too many." };
+  assert.deepEqual(faultsByField(refused), { faults, isAll: true });
+  assert.deepEqual(faultsByField([...refused, { loc: ["body", "constructor"], msg: "Not known" }]), { faults, isAll: false });
+  assert.deepEqual(faultsByField([{ loc: [], msg: "Busy" }]), { faults: {}, isAll: false });
+  assert.deepEqual(faultsByField([]), { faults: {}, isAll: false });
 });
 
 test("the ranges of the histograms are conditions by the service's names", () => {

@@ -16,13 +16,13 @@ use crate::{
 };
 
 /// Script that captures saved files in the page, by name.
-const CAPTURE_FILES_SCRIPT: &str = "
+pub const CAPTURE_FILES_SCRIPT: &str = "
     window.saved = {}; const blobs = new Map();
     URL.createObjectURL = (blob) => { const key = `blob:${blobs.size}`; blobs.set(key, blob); return key; };
     HTMLAnchorElement.prototype.click = function () { blobs.get(this.href).text().then((text) => { window.saved[this.download] = text; }); };";
 
 /// Returns the captured file of this name, once it was exported.
-async fn saved(browser: &Chromium, name: &str) -> String {
+pub async fn saved(browser: &Chromium, name: &str) -> String {
     let name = json!(name);
     browser.until(&format!("return typeof window.saved[{name}] === 'string'")).await;
     browser.run(&format!("return window.saved[{name}]")).await.as_str().unwrap().to_owned()
@@ -143,7 +143,7 @@ async fn of_ten_thousand_molecules_only_those_in_sight_are_in_the_page() {
     browser.go("#/sample").await;
     browser.until("return document.querySelectorAll('#model_id option').length > 1").await;
 
-    browser.put("size", "10.001").await;
+    browser.put("size", "100.001").await;
     browser.click("#draw").await;
     let refused = browser.text("#size_fault").await;
     browser.put("size", "10,000").await;
@@ -157,7 +157,7 @@ async fn of_ten_thousand_molecules_only_those_in_sight_are_in_the_page() {
         browser.run("return document.querySelector('.cell.active').getAttribute('aria-posinset')").await;
     let then = count(&browser, ".cell").await;
 
-    assert_eq!(refused, "Enter a whole number from 1 to 10,000.");
+    assert_eq!(refused, "Enter a whole number from 1 to 100,000.");
     assert!((5..120).contains(&first) && (5..120).contains(&then), "{first}, {then}");
     assert_eq!(last, "10000");
     assert_no_errors(&browser).await;

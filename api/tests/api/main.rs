@@ -28,6 +28,7 @@ mod console_plan_marks;
 mod console_plan_routes;
 mod console_plan_stream;
 mod console_plan_work;
+mod console_sample_batches;
 mod docs;
 mod exports;
 mod frozen;

@@ -183,7 +183,7 @@ async fn molecules_are_drawn_to_order_and_lead_to_their_routes() {
     let within = browser.run("return document.getElementById('sample_rings_from').value").await;
     browser.put("sample_scaffold", "c1ccncc1").await;
     browser.click("#draw").await;
-    let refused = browser.wait_for_text(".part .notice", |text| !text.is_empty()).await;
+    let refused = browser.wait_for_text("#sample_scaffold_fault", |text| !text.is_empty()).await;
     let refusal = browser.complaints().await;
 
     browser.run("document.querySelector('.cell .to_routes').click()").await;

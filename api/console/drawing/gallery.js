@@ -2,9 +2,9 @@
 // Grid of molecules that can be ticked. Only cells in sight are in the page, and structures are drawn while the browser is idle; so ten thousand scroll
 // as well as ten.
 
-import { Thumbnails } from "../drawing/thumbnails.js";
 import { make, say } from "../shared/elements.js";
 import { planAddress } from "../shared/plan_address.js";
+import { Thumbnails } from "./thumbnails.js";
 
 /** @typedef {{smiles: string[], order: number[], ticked: Set<number>, caption: (index: number) => string}} Shown `order`: which molecules, in their order */
 
@@ -12,7 +12,11 @@ const CELL = { width: 176, height: 164 };
 const DRAWN = { width: 160, height: 118 };
 const BEYOND = 400;
 
+/** Galleries of the page, which tells their cells apart. */
+let galleries = 0;
+
 export class Gallery {
+  #name = `gallery_${++galleries}`;
   #frame = make("div", { className: "gallery", role: "listbox", tabIndex: 0, "aria-multiselectable": "true" });
   #field = make("div", { className: "field_of_cells", role: "presentation" });
   #toggle;
@@ -114,7 +118,7 @@ export class Gallery {
 
   /** @param {number} index */
   #cell(index) {
-    const cell = make("div", { id: `molecule_${index}`, className: "cell", role: "option", title: this.#shown.smiles[index] },
+    const cell = make("div", { id: `${this.#name}_${index}`, className: "cell", role: "option", title: this.#shown.smiles[index] },
       make("span", { className: "depicted" }), make("span", { className: "caption_of" }), this.#toRoutes(index));
     cell.addEventListener("click", () => {
       this.#at = Number(cell.dataset.place);

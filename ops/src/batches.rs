@@ -106,7 +106,15 @@ pub async fn list(service: &Service) -> Result<Vec<Batch>, Failure> {
 /// # Errors
 /// Fails if the call fails.
 pub async fn retrieve(service: &Service, id: &str) -> Result<Batch, Failure> {
-    service.get(&format!("{BATCHES}/{id}")).await
+    service.get(&format!("{BATCHES}/{id}")).await.map_err(|failure| without_batch(failure, id))
+}
+
+/// Names the batch if it is not there.
+pub fn without_batch(failure: Failure, id: &str) -> Failure {
+    match failure {
+        Failure::NotThere => Failure::Refused(format!("there is no batch {id}")),
+        other => other,
+    }
 }
 
 /// Action on a batch.
@@ -125,7 +133,7 @@ pub async fn act(service: &Service, id: &str, action: BatchAction) -> Result<(),
         BatchAction::Cancel => "cancel",
         BatchAction::Resume => "resume",
     };
-    service.act(&format!("{}/{path_segment}", path(id))).await
+    service.act(&format!("{}/{path_segment}", path(id))).await.map_err(|failure| without_batch(failure, id))
 }
 
 /// Deletes a batch with all its results.
@@ -133,7 +141,7 @@ pub async fn act(service: &Service, id: &str, action: BatchAction) -> Result<(),
 /// # Errors
 /// Fails if the call fails.
 pub async fn delete(service: &Service, id: &str) -> Result<(), Failure> {
-    service.delete(&path(id)).await
+    service.delete(&path(id)).await.map_err(|failure| without_batch(failure, id))
 }
 
 /// Returns true for the id of a sample batch.

@@ -20,7 +20,7 @@ pub enum Failure {
     #[error("{0}")]
     Refused(String),
     /// The request names something that the service does not have.
-    #[error("the request names something that is not there (400)")]
+    #[error("the request names something that is not there")]
     NotThere,
     /// The service or the database does not answer.
     #[error("{0}")]

@@ -8,7 +8,7 @@ use contract::{Listed, Sample, SampleBatch, SampleBatchRequest, SampleStatus};
 use tokio::time::sleep;
 
 use crate::{
-    batches::{POLL_INTERVALS, SAMPLE_BATCHES},
+    batches::{POLL_INTERVALS, SAMPLE_BATCHES, without_batch},
     failure::Failure,
     retry::retry_while_unavailable,
     service::Service,
@@ -18,6 +18,9 @@ const SAMPLES: &str = "/generator/v1/samples";
 
 /// Number of chunks on a page, which has their molecules too.
 const PAGE_SIZE: usize = 25;
+
+/// Maximum number of batches that are listed.
+const MAX_LISTED: usize = 100;
 
 /// Timeout for storing a batch.
 const CREATE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -30,12 +33,21 @@ pub async fn create(service: &Service, request: &SampleBatchRequest) -> Result<S
     service.create(SAMPLE_BATCHES, request, CREATE_TIMEOUT).await
 }
 
+/// Returns the batches, the newest first, up to one page.
+///
+/// # Errors
+/// Fails if the call fails.
+pub async fn list(service: &Service) -> Result<Vec<SampleBatch>, Failure> {
+    let page: Listed<SampleBatch> = service.get(&format!("{SAMPLE_BATCHES}?limit={MAX_LISTED}")).await?;
+    Ok(page.data)
+}
+
 /// Returns a batch with its progress.
 ///
 /// # Errors
 /// Fails if the call fails.
 pub async fn retrieve(service: &Service, id: &str) -> Result<SampleBatch, Failure> {
-    service.get(&format!("{SAMPLE_BATCHES}/{id}")).await
+    service.get(&format!("{SAMPLE_BATCHES}/{id}")).await.map_err(|failure| without_batch(failure, id))
 }
 
 /// Hands each chunk of a batch to `on_chunk` when it and those before it are completed or have failed.

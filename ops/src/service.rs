@@ -315,6 +315,8 @@ impl Service {
                 Failure::Refused(format!("the account may not do this ({reason})"))
             }
             StatusCode::BAD_REQUEST => reasons.map_or(Failure::NotThere, Failure::Refused),
+            // The body of the contract; other servers answer something else.
+            StatusCode::NOT_FOUND if text.trim() == "null" => Failure::NotThere,
             StatusCode::TOO_MANY_REQUESTS => retryable_failure("the rate limit is spent".to_owned(), seconds),
             StatusCode::SERVICE_UNAVAILABLE => {
                 let reasons = reasons.map(|reasons| format!(" ({reasons})")).unwrap_or_default();

@@ -119,7 +119,8 @@ async fn a_batch_is_planned_by_the_service_and_can_be_come_back_to() {
     assert!(std::fs::read_to_string(&page).unwrap().contains("<title>Routes to 2 targets</title>"));
     assert!(text(&listed.stdout).contains("2 targets  two"), "{}", text(&listed.stdout));
     assert!(text(&shown.stdout).contains("2 completed"), "{}", text(&shown.stdout));
-    assert_eq!((deleted.status.code(), gone.status.success()), (Some(0), false));
+    assert_eq!((deleted.status.code(), gone.status.code()), (Some(0), Some(4)));
+    assert!(text(&gone.stderr).contains(&format!("there is no batch {batch}")), "{}", text(&gone.stderr));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -105,12 +105,30 @@ async fn the_command_line_writes_a_batch_and_what_is_there_of_a_cancelled_one() 
     let again = output(retort(&["--from-batch", id, "--format", "csv"]));
     let cancelled = batch(&caller, 100_000).await;
     good(caller.post(&format!("{cancelled}/cancel"), &Value::Null).await).await;
-    let rest = retort(&["--from-batch", cancelled.rsplit('/').next().unwrap()]).output().unwrap();
+    let cancelled = cancelled.rsplit('/').next().unwrap();
+    let rest = retort(&["--from-batch", cancelled]).output().unwrap();
+    let batch = |arguments: &[&str]| {
+        let done = installation.retort_as("owner").arg("batch").args(arguments).output().unwrap();
+        (done.status.code(), [done.stdout, done.stderr].map(|text| String::from_utf8(text).unwrap()).concat())
+    };
+    let (listed, shown) = (batch(&["list"]), batch(&["show", cancelled]));
+    let resumed = batch(&["resume", cancelled]);
+    let unknown = ["show", "cancel", "delete"].map(|act| batch(&[act, "sbt_nothing"]));
+    let unread = retort(&["--from-batch", "sbt_nothing"]).output().unwrap();
 
     let molecules: HashSet<&str> = csv.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
     assert_eq!((csv.lines().count(), molecules.len()), (502, 501));
     assert!(csv.starts_with("smiles,model_id,sample_id,"), "{csv}");
     assert_eq!(again, csv);
+    let at = |id: &str| listed.1.find(id).unwrap_or_else(|| panic!("{listed:?}"));
+    assert!(at(cancelled) < at(id) && listed.1.contains("  100000 molecules"), "{listed:?}");
+    let (_, counts) = shown.1.split_once("\nchunks: ").unwrap_or_else(|| panic!("{shown:?}"));
+    assert!(counts.trim().ends_with(" failed"), "{shown:?}");
+    assert!(resumed.0 == Some(2) && resumed.1.contains("cannot be resumed"), "{resumed:?}");
+    for (status, said) in unknown {
+        assert!(status == Some(4) && said.contains("there is no batch sbt_nothing"), "{said}");
+    }
+    assert!(String::from_utf8_lossy(&unread.stderr).contains("there is no batch sbt_nothing"), "{unread:?}");
     assert_eq!(rest.status.code(), Some(7), "some molecules are missing");
     assert!(
         String::from_utf8_lossy(&rest.stderr).contains("of the 200 chunks failed: cancelled"),

@@ -69,7 +69,7 @@ async fn a_sample_batch_is_drawn_and_its_molecules_are_seen_ticked_and_taken_awa
     let chunks = count(&browser, &format!("{VIEW} .before a")).await;
     browser.click(&format!("{VIEW} .before a[href$='{chunk}']")).await;
     browser.wait_for_text(".sampled h2", |text| text == "500 molecules").await;
-    browser.run("[...document.querySelectorAll('.sampled .found a')].at(0).click()").await;
+    browser.click(".sampled .found a").await;
     browser.wait_for_title("Batches · Retort").await;
     press(&browser, "Plan 2 ticked").await;
     browser.wait_for_text("#molecules_read", |text| text.starts_with("2 molecules")).await;

@@ -67,9 +67,9 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if !activated && !metal {
         return Err(if leaves.is_none() { Refusal::NoLeavingGroup } else { Refusal::NotActivated });
     }
-    let is_heteroatom = matches!(before.element(nucleophile), N | O | S);
+    let is_bound_by_metal = matches!(before.element(nucleophile), N | O | S) || before.is_cyano(nucleophile);
     let needs_heat = before.element(nucleophile) == N && electrophile::needs_heat(before, carbon, leaving);
-    if (!activated && is_heteroatom || needs_heat)
+    if (!activated && is_bound_by_metal || needs_heat)
         && step.atoms().any(|atom| has_open_boron(before, atom) && step.is_untouched(atom))
     {
         return Err(Refusal::CompetingGroup);
@@ -88,6 +88,7 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         || !activated && (before.element(nucleophile) == O || is_sulfinate && before.element(leaving) != I);
     if is_large && is_crowded(before, carbon)
         || before.element(nucleophile) == B && is_between_groups(before, carbon)
+        || !activated && is_weak_nitrogen(before, nucleophile) && is_between_groups(before, carbon)
     {
         return Err(Refusal::Hindered);
     }
@@ -190,6 +191,20 @@ fn is_between_groups(it: &Facts, carbon: u32) -> bool {
     it.next_to(carbon).filter(|&ortho| bears_group(ortho)).count() > 1
 }
 
+/// Returns true for the N–H of a lactam, an amide or an azole, which copper and palladium bring to no carbon between two groups (Surry and Buchwald, Chem. Sci. 2010, 1,
+/// 13).
+fn is_weak_nitrogen(it: &Facts, nitrogen: u32) -> bool {
+    matches!(
+        it.group(nitrogen),
+        Group::AmideNitrogen
+            | Group::CarbamateNitrogen
+            | Group::UreaNitrogen
+            | Group::ImideNitrogen
+            | Group::Azole
+            | Group::Indole
+    )
+}
+
 /// Returns true for a carbon of a triazole or tetrazole with its N–H, whose anion holds the halide and binds palladium: chemists protect it first (Joule and Mills,
 /// chapter 29).
 fn is_on_free_triazole(it: &Facts, carbon: u32) -> bool {
@@ -234,6 +249,12 @@ pub fn chan_lam(step: &Step<'_>, events: &[Event]) -> Verdict {
     let loses_boron = |carbon: u32| step.lost(carbon).any(|(gone, _)| before.element(gone) == B);
     for (nucleophile, carbon) in step.joined() {
         if matches!(before.element(nucleophile), N | O | S) && loses_boron(carbon) {
+            let is_rival = |atom: u32| {
+                before.is_aromatic(atom) && has_open_boron(before, atom) && step.is_untouched(atom)
+            };
+            if step.atoms().any(is_rival) {
+                return Err(Refusal::CompetingGroup);
+            }
             if is_flanked_lactam(before, nucleophile) || is_peri_to_group(before, nucleophile) {
                 return Err(Refusal::Hindered);
             }

@@ -33,6 +33,9 @@ const WITHOUT_NEIGHBOUR: i32 = 6;
 /// Fails with [`Refusal::CompetingGroup`] for the minor isomer or one of a mixture.
 pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
     for (nitrogen, carbon) in step.joined() {
+        if is_azolone_oxygen(step, nitrogen, carbon) {
+            return Err(Refusal::CompetingGroup);
+        }
         // Glycosyl groups too, which count as protecting ones.
         let is_refused = step.before.is_sp3(carbon)
             && (is_far_in_pyrimidinone(step, nitrogen)
@@ -46,6 +49,24 @@ pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+/// Returns true for the hydroxyl group of a carbon between the heteroatoms of an azole and an alkyl halide: the ring is the azolone, whose N–H takes the
+/// halide in base (Joule and Mills 2010, chapter 24).
+fn is_azolone_oxygen(step: &Step<'_>, oxygen: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_hetero = |atom: u32| it.is_aromatic(atom) && it.element(atom) != C;
+    let has_lone_pair = |atom: u32| it.element(atom) == N && it.degree(atom) == 2 && it.hydrogens(atom) == 0;
+    let is_azolone = |ring: u32| {
+        it.ring(ring) == 5
+            && it.next_to(ring).filter(|&next| is_hetero(next)).count() == 2
+            && it.next_to(ring).any(|next| is_hetero(next) && has_lone_pair(next))
+    };
+    it.group(oxygen) == Group::Phenol
+        && it.hydrogens(oxygen) > 0
+        && it.is_sp3(carbon)
+        && step.lost(carbon).any(|(gone, _)| is_heavy_halogen(it.element(gone)))
+        && it.next_to(oxygen).any(is_azolone)
 }
 
 /// Returns true if a nitrogen of an azole takes a carbon, or the nitrogen of a hydroxylamine's ester, that stays there: acyl groups migrate, and groups with a heteroatom
@@ -159,9 +180,12 @@ fn has_proton(it: &Facts, ring: &Ring) -> bool {
 /// base (metronidazole: Cosar and others, Arzneim.-Forsch. 1966, 16, 23), and a lactam's N–H is another acid.
 fn is_open(it: &Facts, ring: &Ring) -> bool {
     let has_nitro = |atom: u32| it.next_to(atom).any(|next| it.is_nitro(next));
-    let is_imidazole =
-        !(0..5).any(|place| it.element(ring[place]) == N && has_nitrogen_beside(it, ring, place));
-    ring.iter().any(|&atom| it.is_carbonyl(atom) || is_imidazole && has_nitro(atom))
+    ring.iter().any(|&atom| it.is_carbonyl(atom) || is_imidazole(it, ring) && has_nitro(atom))
+}
+
+/// Returns true for a ring without N–N.
+fn is_imidazole(it: &Facts, ring: &Ring) -> bool {
+    !(0..5).any(|place| it.element(ring[place]) == N && has_nitrogen_beside(it, ring, place))
 }
 
 fn has_nitrogen_beside(it: &Facts, ring: &Ring, place: usize) -> bool {
@@ -225,6 +249,8 @@ fn size(it: &Facts, ring: &Ring, atom: u32, carbonyl: i32) -> i32 {
         F => 2,
         _ if it.is_carbonyl(group) || it.is_cyano(group) => carbonyl,
         _ if it.is_acceptor(group) || it.is_aromatic(group) || it.is_trifluoromethyl(group) => 6,
+        // No acyl group of an imidazole sends a carbon to its side, if an alkyl group is at the other.
+        C if it.is_sp3(group) && it.hydrogens(group) > 1 && is_imidazole(it, ring) => 3,
         C if it.is_sp3(group) => [8, 6, 4, 4][usize::from(it.hydrogens(group).min(3))],
         _ => 4,
     }

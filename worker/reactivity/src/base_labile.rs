@@ -21,6 +21,13 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         Event::Alkylation { nucleophile, .. } if is_of_hydroxyarylboronic_acid(&step.before, nucleophile) => {
             true
         }
+        Event::Alkylation { nucleophile, carbon, leaving }
+            if is_heavy_halogen(step.before.element(leaving))
+                && is_aldol(&step.before, nucleophile)
+                && step.before.count(carbon, O) == 0 =>
+        {
+            true
+        }
         Event::Alkylation { nucleophile, carbon, .. } if step.before.group(nucleophile) == Group::Water => {
             closes_to_epoxide(step, carbon) && has_free_amine(&step.before, carbon)
         }
@@ -170,6 +177,17 @@ fn has_free_amine(it: &Facts, carbon: u32) -> bool {
     it.distances(carbon, 4)
         .into_iter()
         .any(|(atom, _)| matches!(it.group(atom), Group::PrimaryAmine | Group::SecondaryAmine))
+}
+
+/// Returns true for the hydroxyl group of an aldol, which the base that an alkyl halide needs takes apart or turns into the enone (Clayden, Greeves and Warren, chapter 26).
+fn is_aldol(it: &Facts, oxygen: u32) -> bool {
+    let is_enolisable = |alpha: u32| {
+        it.is_sp3(alpha)
+            && it.hydrogens(alpha) > 0
+            && it.next_to(alpha).any(|next| matches!(it.group(next), Group::Ketone | Group::Aldehyde))
+    };
+    it.is_hydroxyl(oxygen)
+        && it.next_to(oxygen).any(|carbinol| it.is_sp3(carbinol) && it.next_to(carbinol).any(is_enolisable))
 }
 
 /// Returns true for the ester of a 3-haloacrylic acid with a hydrogen beside the carbonyl group, which hydroxide turns into the propiolate if the halogen is anti to it

@@ -66,6 +66,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     }
     for &(a, b, _) in &step.change.made {
         couples_two_halides(step, a, b)?;
+        couples_beside_free_azole(step, a, b)?;
         couples_two_acyl_groups(step, a, b)?;
         for (from, to) in [(a, b), (b, a)] {
             refuse_better_arene(step, from, to)?;
@@ -251,6 +252,22 @@ fn couples_two_halides(step: &Step<'_>, a: u32, b: u32) -> Verdict {
     let is_alkyl_halide = |carbon: u32| it.is_sp3(carbon) && lost_halogen(step, carbon).is_some();
     let is_mixture = !step.are_in_same_molecule(a, b) && !step.are_equivalent(a, b);
     if is_mixture && is_alkyl_halide(a) && is_alkyl_halide(b) { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Refuses a bond between the carbons of an aryl and an alkyl halide beside the N–H of an azole or indole, whose proton the zinc reagent takes (Knochel and Singer, Chem. Rev.
+/// 1993, 93, 2117).
+fn couples_beside_free_azole(step: &Step<'_>, a: u32, b: u32) -> Verdict {
+    let it = &step.before;
+    let loses_halogen = |carbon: u32| lost_halogen(step, carbon).is_some();
+    let is_pair = |aryl: u32, alkyl: u32| it.is_aromatic_carbon(aryl) && it.is_sp3(alkyl);
+    let is_free = |atom: u32| {
+        matches!(it.group(atom), Group::Azole | Group::Indole)
+            && it.hydrogens(atom) > 0
+            && step.is_untouched(atom)
+    };
+    let is_refused =
+        (is_pair(a, b) || is_pair(b, a)) && loses_halogen(a) && loses_halogen(b) && step.atoms().any(is_free);
+    if is_refused { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
 /// Refuses a bond between the acyl carbons of two esters, acids or the like: both are electrophiles.

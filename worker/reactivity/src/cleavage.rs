@@ -235,6 +235,10 @@ fn keeps_base_labile_group(step: &Step<'_>, protecting_group: ProtectingGroup, a
                 Group::AcylHalide | Group::Anhydride | Group::ActiveEster | Group::SulfonylHalide => true,
                 // Acid in an alcohol frees anilines, and an ester remains an ester.
                 Group::Ester => protecting_group == ProtectingGroup::Amide && !anilide,
+                // Isocyanates take hydroxide, and the imides of rings open (Clayden, Greeves and Warren, chapter 10).
+                Group::Isocyanate => true,
+                Group::Imide => is_open_imide(before, other),
+                Group::Alkyl => is_hydrolysed_halide(before, other),
                 // Methyl and ethyl carbamates need hot alkali or acid.
                 Group::Nitrile => is_carbamate,
                 Group::TertiaryAlcohol => {
@@ -243,6 +247,25 @@ fn keeps_base_labile_group(step: &Step<'_>, protecting_group: ProtectingGroup, a
                 _ => false,
             }
     })
+}
+
+/// Returns true for a carbonyl group of a ring's imide without N–H.
+fn is_open_imide(it: &Facts, carbon: u32) -> bool {
+    let is_imide = |nitrogen: u32| {
+        it.group(nitrogen) == Group::ImideNitrogen
+            && it.hydrogens(nitrogen) == 0
+            && !it.is_aromatic(nitrogen)
+            && it.next_to(nitrogen).filter(|&next| it.group(next) == Group::Imide).count() == 2
+    };
+    it.is_in_ring(carbon) && it.next_to(carbon).any(is_imide)
+}
+
+/// Returns true for a benzylic or allylic bromide or iodide, or one beside a carbonyl group, which hydroxide takes as fast as a methyl ester (March, chapter 10).
+fn is_hydrolysed_halide(it: &Facts, carbon: u32) -> bool {
+    it.is_sp3(carbon)
+        && it.hydrogens(carbon) > 0
+        && it.next_to(carbon).any(|next| matches!(it.element(next), BR | I))
+        && (it.is_benzylic_or_allylic(carbon) || it.is_alpha(carbon))
 }
 
 /// Checks the release of a heteroatom from a group that is no protecting group.
@@ -299,7 +322,7 @@ fn hydrolysis(step: &Step<'_>, carbon: u32) -> Verdict {
             atom != carbon
                 && step.is_untouched(atom)
                 && !step.are_equivalent(atom, carbon)
-                && rank(atom) > own - 3
+                && (rank(atom) > own - 3 || is_hydrolysed_halide(before, atom))
         });
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }

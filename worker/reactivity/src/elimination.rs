@@ -5,6 +5,8 @@
 //! others, J. Org. Chem. 1965, 30, 3463, for the transannular ethers of 4-halocyclohexanols; Org. Synth. coll. vol. 9, 68, for 2-bromoacryloyl
 //! compounds from 2,3-dihalides and triethylamine.
 
+use chem::Order;
+
 use crate::change::{Facts, Step};
 use crate::competition::closed_ring_size;
 use crate::event::Event;
@@ -35,7 +37,38 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             .any(|oxygen| step.before.element(oxygen) == O && is_halocyclohexane(&step.before, carbon)),
         _ => false,
     };
-    if events.iter().any(is_lost) || makes_aziridine(step) { Err(Refusal::SelfReacting) } else { Ok(()) }
+    if events.iter().any(is_lost) || makes_aziridine(step) {
+        return Err(Refusal::SelfReacting);
+    }
+    if makes_acidic_centre(step) { Err(Refusal::StereoScrambled) } else { Ok(()) }
+}
+
+/// Returns true if the new double bond makes a cyclopentadiene, an indene or the like of a ring whose fifth atom is a stereocentre with hydrogen: its anion is aromatic,
+/// and the hydrogen shifts (Clayden, Greeves and Warren, chapters 8 and 35).
+fn makes_acidic_centre(step: &Step<'_>) -> bool {
+    let after = step.after;
+    let is_new = |&(a, b, was, now): &(u32, u32, Order, Order)| {
+        was == Order::Single
+            && now == Order::Double
+            && step.before.element(a) == C
+            && step.before.element(b) == C
+    };
+    let is_flat = |atom: u32| after.is_aromatic(atom) || after.doubly(atom, |_| true).is_some();
+    let is_acidic = |atom: u32| {
+        let ring = || after.around(atom).iter().filter(|bond| bond.ring == 5).map(|bond| bond.to);
+        after.at(atom).centre.is_some()
+            && after.hydrogens(atom) == 1
+            && after.ring(atom) == 5
+            && ring().count() == 2
+            && ring().all(|next| {
+                is_flat(next)
+                    && after
+                        .around(next)
+                        .iter()
+                        .any(|bond| bond.ring == 5 && bond.to != atom && is_flat(bond.to))
+            })
+    };
+    step.change.reordered.iter().any(is_new) && (0..after.atoms() as u32).any(is_acidic)
 }
 
 /// Returns true for a halide, a sulfonate or an epoxide; alcohols need no base.

@@ -106,6 +106,9 @@ fn acylation(step: &Step<'_>, carbon: u32, acyl: u32) -> Verdict {
     if is_alpha_of_thienoazine(before, carbon) {
         return Err(Refusal::Position);
     }
+    if is_between_heteroatoms(before, carbon) {
+        return Err(Refusal::Arene);
+    }
     if group == Group::AcylHalide && loses_carbon_monoxide(before, carbon, acyl) {
         return Err(Refusal::Arene);
     }
@@ -164,6 +167,14 @@ fn is_alpha_of_thienoazine(it: &Facts, carbon: u32) -> bool {
             matches!(it.element(hetero), O | S)
                 && it.next_to(hetero).any(|fusion| is_shared(fusion) && has_azine(fusion))
         })
+}
+
+/// Returns true for C2 of a thiazole or oxazole, which is poor and whose nitrogen binds the Lewis acid: chemists lithiate it (Joule and Mills 2010, chapter 24). That of
+/// an N-alkylimidazole is acylated in base.
+fn is_between_heteroatoms(it: &Facts, carbon: u32) -> bool {
+    it.ring(carbon) == 5
+        && it.next_to(carbon).any(|next| it.element(next) == N && it.is_aromatic(next))
+        && it.next_to(carbon).any(|next| matches!(it.element(next), O | S) && it.is_aromatic(next))
 }
 
 /// Returns true for a tertiary acyl chloride and a ring without a donor, which takes the tertiary cation that is left when the acylium ion loses carbon monoxide

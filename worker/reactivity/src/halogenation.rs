@@ -7,7 +7,7 @@ use crate::competition::gains_ring_bond;
 use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 use crate::refusal::Refusal;
-use crate::stability::is_acyloxy;
+use crate::stability::{is_acyloxy, is_bridgehead_within};
 use crate::{arene_score, electrophile, redox};
 
 type Verdict = Result<(), Refusal>;
@@ -57,8 +57,32 @@ pub fn lactam_halogenation(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
     let is_phenol = step.lost(carbon).any(|(gone, _)| before.group(gone) == Group::Phenol);
     let is_poor = electrophile::activation(before, carbon) >= electrophile::ACTIVATED;
+    if leaves_twin_lactam(step, carbon) {
+        return Err(Refusal::CompetingGroup);
+    }
     // Phosphoryl chloride phosphorylates 3-isoxazolols and leaves them (Joule and Mills 2010, chapter 25).
     if before.is_isoxazole_c3(carbon) || is_phenol && !is_poor { Err(Refusal::NotActivated) } else { Ok(()) }
+}
+
+/// Returns true if a pyrimidinedione keeps its second carbonyl group beside an N–H, or as the hydroxyl group of the other tautomer: phosphoryl chloride takes both
+/// (Joule and Mills 2010, chapter 14).
+fn leaves_twin_lactam(step: &Step<'_>, own: u32) -> bool {
+    let it = &step.before;
+    let is_free = |nitrogen: u32| {
+        it.element(nitrogen) == N
+            && it.is_aromatic(nitrogen)
+            && (it.hydrogens(nitrogen) > 0 || it.degree(nitrogen) == 2)
+    };
+    let is_hydroxyl = |next: u32| it.is_hydroxyl(next) || it.group(next) == Group::CarbonylOxygen;
+    let positions = aromatic_positions(&it.structure, own);
+    it.ring(own) == 6
+        && positions.iter().filter(|&&(atom, _)| it.element(atom) == N && it.ring(atom) == 6).count() == 2
+        && positions.iter().all(|&(atom, _)| it.element(atom) != N || is_free(atom))
+        && positions.iter().any(|&(atom, distance)| {
+            distance == 2
+                && it.next_to(atom).filter(|&next| is_free(next)).count() == 2
+                && it.next_to(atom).any(|next| is_hydroxyl(next) && step.is_untouched(next))
+        })
 }
 
 pub fn acid_activation(step: &Step<'_>, carbon: u32) -> Verdict {
@@ -112,56 +136,58 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
     if is_heavy_halogen(element) && is_beside_amide_alone(before, carbon) {
         return Err(Refusal::Unreactive);
     }
+    // A bridgehead has no enol, up to bicyclo[3.3.1]nonanes (Bredt 1924).
+    if is_heavy_halogen(element) && before.is_alpha(carbon) && is_bridgehead_within(before, carbon, 7) {
+        return Err(Refusal::Unreactive);
+    }
     if is_heavy_halogen(element) {
         // Bromine and the like react first with amines, thiols, double bonds and electron-rich rings. Radicals, which
         // take hydrogen from beside an arene, leave alkoxy-activated rings unreacted, but not phenols and anilines.
         let radical = before.is_benzylic_or_allylic(carbon) && !is_acidic(before, carbon);
-        let rich = if radical { 45 } else { 30 };
         if leaves_sulfinylmethylene(step, carbon)
             || radical && leaves_benzylic_rival(step, carbon)
-            || !radical && leaves_rich_ring(step, carbon)
+            || !radical && comes_as_element(step, carbon) && leaves_rich_ring_or_enone(step, carbon)
         {
             return Err(Refusal::CompetingGroup);
         }
-        let competing = step.atoms().any(|atom| {
-            step.is_untouched(atom)
-                && match before.group(atom) {
-                    Group::PrimaryAmine
-                    | Group::SecondaryAmine
-                    | Group::Thiol
-                    | Group::Thiophenol
-                    | Group::Enamine => true,
-                    Group::Phenol | Group::Aniline | Group::SecondaryAniline | Group::TertiaryAniline => {
-                        radical
-                    }
-                    Group::Alkene => {
-                        !before.is_alpha(atom)
-                            && before
-                                .doubly(atom, |next| before.element(next) == C && !before.is_alpha(next))
-                                .is_some()
-                    }
-                    Group::Aryl if before.hydrogens(atom) > 0 => {
-                        arene_score::score(before, atom) > rich || is_rich_azole(before, atom)
-                    }
-                    _ => false,
-                }
-        });
-        if competing {
+        if leaves_halogenated_group(step, radical) {
             return Err(Refusal::CompetingGroup);
         }
     }
     Ok(())
 }
 
+/// Returns true if the step leaves a group that bromine and the like take before an sp3 C–H.
+fn leaves_halogenated_group(step: &Step<'_>, radical: bool) -> bool {
+    let before = &step.before;
+    let rich = if radical { 45 } else { 30 };
+    step.atoms().any(|atom| {
+        step.is_untouched(atom)
+            && match before.group(atom) {
+                Group::PrimaryAmine
+                | Group::SecondaryAmine
+                | Group::Thiol
+                | Group::Thiophenol
+                | Group::Enamine => true,
+                Group::Phenol | Group::Aniline | Group::SecondaryAniline | Group::TertiaryAniline => radical,
+                Group::Alkene => {
+                    !before.is_alpha(atom)
+                        && before
+                            .doubly(atom, |next| before.element(next) == C && !before.is_alpha(next))
+                            .is_some()
+                }
+                Group::Aryl if before.hydrogens(atom) > 0 => {
+                    arene_score::score(before, atom) > rich || is_rich_azole(before, atom)
+                }
+                _ => false,
+            }
+    })
+}
+
 /// Returns true if bromine or chlorine is to take the α-carbon of a ketone and leaves a free phenol or aniline with an open position beside or across, and
-/// no acceptor there: the ring is faster than the enol, so chemists use copper(II) bromide or protect (Clayden, Greeves and Warren, chapters 20 and 21).
-fn leaves_rich_ring(step: &Step<'_>, carbon: u32) -> bool {
+/// no acceptor there, or the double bond of an enone: the ring is faster than the enol, so chemists use copper(II) bromide or protect (Clayden, Greeves and Warren, chapters 20 and 21).
+fn leaves_rich_ring_or_enone(step: &Step<'_>, carbon: u32) -> bool {
     let it = &step.before;
-    let is_element = |halogen: u32| {
-        is_halogen(it.element(halogen))
-            && it.degree(halogen) == 1
-            && it.next_to(halogen).all(|next| is_halogen(it.element(next)))
-    };
     let is_rich = |ipso: u32| {
         let positions = aromatic_positions(&it.structure, ipso);
         let conjugated = || positions.iter().filter(|&&(_, distance)| distance != 2).map(|&(atom, _)| atom);
@@ -172,12 +198,28 @@ fn leaves_rich_ring(step: &Step<'_>, carbon: u32) -> bool {
         matches!(it.group(atom), Group::Phenol | Group::Aniline | Group::SecondaryAniline)
             && it.hydrogens(atom) > 0
     };
-    step.gained(carbon).any(|(halogen, _)| is_element(halogen))
-        && step.atoms().any(|atom| {
+    // The double bond of the enone adds the halogen.
+    let is_enone = |ketone: u32| {
+        it.group(ketone) == Group::Ketone
+            && it.next_to(ketone).any(|next| it.group(next) == Group::Alkene && step.is_untouched(next))
+    };
+    it.next_to(carbon).any(is_enone)
+        || step.atoms().any(|atom| {
             is_donor(atom)
                 && step.is_untouched(atom)
                 && it.next_to(atom).any(|ipso| it.ring(ipso) == 6 && is_rich(ipso))
         })
+}
+
+/// Returns true if the carbon takes its halogen from the element itself.
+fn comes_as_element(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_element = |halogen: u32| {
+        is_halogen(it.element(halogen))
+            && it.degree(halogen) == 1
+            && it.next_to(halogen).all(|next| is_halogen(it.element(next)))
+    };
+    step.gained(carbon).any(|(halogen, _)| is_element(halogen))
 }
 
 /// Checks the oxidation of a C–H bond.
@@ -196,10 +238,25 @@ fn leaves_benzylic_rival(step: &Step<'_>, own: u32) -> bool {
             && it.next_to(atom).any(|next| it.is_aromatic(next))
             && it.next_to(atom).all(|next| it.element(next) == C)
     };
+    // Oxygen and nitrogen help the radical.
+    let is_helped = |atom: u32| {
+        it.is_sp3(atom)
+            && it.next_to(atom).any(|next| it.is_aromatic(next))
+            && it.next_to(atom).any(|next| {
+                matches!(
+                    it.group(next),
+                    Group::PrimaryAlcohol
+                        | Group::SecondaryAlcohol
+                        | Group::Ether
+                        | Group::ArylEther
+                        | Group::TertiaryAmine
+                )
+            })
+    };
     is_benzylic(own)
         && step.atoms().any(|atom| {
             atom != own
-                && is_benzylic(atom)
+                && (is_benzylic(atom) || is_helped(atom))
                 && (1..=2).contains(&it.hydrogens(atom))
                 && step.is_untouched(atom)
                 && !step.are_equivalent(atom, own)

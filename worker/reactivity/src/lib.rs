@@ -57,6 +57,7 @@ mod multiple_bond;
 mod named;
 mod new_organometal;
 mod nucleophile;
+mod operation;
 mod origin;
 mod polar;
 mod protecting_group;

@@ -3,6 +3,7 @@
 //! Sources: Gschwend and Rodriguez, Org. React. 1979, 26, 1 (directing groups, five-membered rings); Mongin and Quéguiner, Tetrahedron
 //! 2001, 57, 4059 (azines); Jones and Sliskovic, Adv. Heterocycl. Chem. 1983, 34, 79 (azoles fused to pyridine).
 
+use crate::base_labile::is_ester_of_alcohol;
 use crate::change::{Facts, Step};
 use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
@@ -65,6 +66,8 @@ fn is_acid(before: &Facts, atom: u32) -> bool {
                     | Group::SecondaryAniline
                     | Group::Azole
                     | Group::Indole
+                    | Group::Amidine
+                    | Group::Hydrazine
             ))
 }
 
@@ -81,10 +84,22 @@ fn is_picolyl(before: &Facts, atom: u32) -> bool {
 
 /// Returns true for an electrophile that an organolithium attacks.
 fn is_attacked(before: &Facts, atom: u32) -> bool {
-    matches!(
-        before.group(atom),
-        Group::Aldehyde | Group::Ketone | Group::AcylHalide | Group::Nitro | Group::Anhydride
-    )
+    let is_alkyl_halide = || {
+        before.is_sp3(atom)
+            && before.hydrogens(atom) > 0
+            && before.next_to(atom).any(|next| is_heavy_halogen(before.element(next)))
+    };
+    match before.group(atom) {
+        Group::Aldehyde
+        | Group::Ketone
+        | Group::AcylHalide
+        | Group::Nitro
+        | Group::Anhydride
+        | Group::Azide => true,
+        Group::Ester => is_ester_of_alcohol(before, atom, 1),
+        Group::Alkyl => is_alkyl_halide(),
+        _ => false,
+    }
 }
 
 /// Returns true for the nitrogen that an azole and a pyridine ring share, with another nitrogen beside it.

@@ -14,6 +14,7 @@ use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
+use crate::redox::is_deoxygenated_beside_halide;
 use crate::refusal::Refusal;
 
 type Verdict = Result<(), Refusal>;
@@ -101,6 +102,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     if step.atoms().any(|atom| is_reduced_to_halide(step, atom) || is_amine_dehydrogenated_twice(step, atom))
     {
         return Err(Refusal::OxidationState);
+    }
+    if step.atoms().any(|atom| is_deoxygenated_beside_halide(step, atom)) {
+        return Err(Refusal::CompetingGroup);
     }
     if step.atoms().any(|atom| is_free_phosphonooxymethyl_donor(&step.before, atom)) {
         return Err(Refusal::Unstable);

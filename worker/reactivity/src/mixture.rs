@@ -47,7 +47,15 @@ fn frees_unstable(step: &Step<'_>, event: &Event) -> bool {
         _ => return false,
     };
     let is_unstable = |atom: u32| !stability::is_stable(step.after, atom);
+    // The amine that a nitro group becomes takes the halide of the next molecule.
+    let is_reactive_halide = |atom: u32| {
+        let is_halide = || step.after.next_to(atom).any(|next| is_heavy_halogen(step.after.element(next)));
+        step.after.group(atom) == Group::SulfonylHalide
+            || step.after.is_sp3(atom) && is_halide() && is_unstable(atom)
+    };
+    let frees_amine = matches!(event, Event::NitroReduction { .. });
     step.image(freed).is_some_and(|image| is_unstable(image) || step.after.next_to(image).any(is_unstable))
+        || frees_amine && (0..step.after.atoms() as u32).any(is_reactive_halide)
 }
 
 /// Returns true for an atom whose charge a proton would remove, in a molecule of more than three atoms (for an
@@ -259,6 +267,15 @@ fn path(it: &Facts, a: u32, b: u32) -> u32 {
     it.distances(a, 12).into_iter().find(|&(atom, _)| atom == b).map_or(u32::MAX, |(_, distance)| distance)
 }
 
+/// Refuses a hydrogen halide beside a metal that stays on its carbon, which takes the proton (March, chapter 12).
+fn refuse_hydrogen_halide(step: &Step<'_>, metals: &[u32]) -> Verdict {
+    let it = &step.before;
+    let is_hydrogen_halide =
+        |atom: u32| is_heavy_halogen(it.element(atom)) && it.degree(atom) == 0 && it.at(atom).charge == 0;
+    let is_kept = metals.iter().any(|&metal| step.is_untouched(metal));
+    if is_kept && step.atoms().any(is_hydrogen_halide) { Err(Refusal::Incompatible) } else { Ok(()) }
+}
+
 /// Checks Grignard and lithium reagents: their own stability, and the groups beside them.
 fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
     let it = &step.before;
@@ -287,6 +304,7 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
     if metals.is_empty() {
         return Ok(());
     }
+    refuse_hydrogen_halide(step, &metals)?;
     let coupling = events.iter().any(|event| matches!(event, Event::Coupling { .. }));
     for atom in step.atoms() {
         let involved = !step.is_untouched(atom) && !step.are_in_same_molecule(atom, metals[0]);

@@ -31,7 +31,10 @@ pub fn check(step: &Step<'_>) -> Verdict {
             refuse_acids(step, carbon)?;
             refuse_better_halide(step, carbon)?;
             refuse_own_groups(step, carbon)?;
-            if leaves_half_of_glyoxal(step, other) || is_beside_ketone(step, other) {
+            if leaves_half_of_glyoxal(step, other)
+                || is_beside_ketone(step, other)
+                || is_enolised_dione(step, other)
+            {
                 return Err(Refusal::CompetingGroup);
             }
         }
@@ -99,7 +102,15 @@ fn refuse_acids(step: &Step<'_>, carbon: u32) -> Verdict {
             && step.is_untouched(atom)
             && step.are_in_same_molecule(atom, carbon)
     };
-    let is_refused = step.atoms().any(is_acid) || step.atoms().filter(is_amide).nth(1).is_some();
+    // Azides add the metal; nitro groups bear the reagents of aryl iodides alone.
+    let is_iodide = step.lost(carbon).any(|(gone, _)| it.element(gone) == I);
+    let is_oxidant = |atom: u32| match it.group(atom) {
+        Group::Azide => true,
+        Group::Nitro => !is_iodide || !it.is_aromatic(carbon),
+        _ => false,
+    };
+    let is_refused = step.atoms().any(|atom| is_acid(atom) || step.is_untouched(atom) && is_oxidant(atom))
+        || step.atoms().filter(is_amide).nth(1).is_some();
     if is_refused { Err(Refusal::Incompatible) } else { Ok(()) }
 }
 
@@ -155,6 +166,22 @@ fn exchange(it: &Facts, carbon: u32) -> i32 {
         _ => 44,
     };
     base + if it.ring(carbon) == 5 { azole_position(it, carbon) } else { 0 }
+}
+
+/// Returns true for a carbonyl group of a ring whose neighbour is another that stays: such diones are enols, which take the metal's place on carbon (Clayden, Greeves and
+/// Warren, chapter 20).
+fn is_enolised_dione(step: &Step<'_>, ketone: u32) -> bool {
+    let it = &step.before;
+    let is_enolisable =
+        |ketone: u32| it.next_to(ketone).any(|alpha| it.is_sp3(alpha) && it.hydrogens(alpha) > 0);
+    it.group(ketone) == Group::Ketone
+        && it.is_in_ring(ketone)
+        && it.next_to(ketone).any(|next| {
+            it.group(next) == Group::Ketone
+                && it.is_in_ring(next)
+                && step.is_untouched(next)
+                && (is_enolisable(ketone) || is_enolisable(next))
+        })
 }
 
 /// Returns true for an ester whose neighbour is a ketone or aldehyde that stays, which takes the metal first (Clayden, Greeves and Warren, chapter 9).

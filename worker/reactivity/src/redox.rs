@@ -3,6 +3,7 @@
 //! Orders of reduction and of oxidation as in Clayden, Greeves and Warren (chapters 23 and 24) and Hudlicky,
 //! "Reductions in Organic Chemistry" and "Oxidations in Organic Chemistry".
 
+use crate::arylation::has_open_boron;
 use crate::change::Step;
 use crate::cleavage::{is_shielded_alkene, keeps_chloride_of_azine, keeps_hydrogenable_group};
 use crate::electrophile;
@@ -24,6 +25,7 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
             if step.keeps_epoxide() || keeps_second_acyl(step, carbon) {
                 return Err(Refusal::CompetingGroup);
             }
+            refuse_beside_carbamate(step, carbon)?;
             // Borane reduces amides before esters.
             refuse_unreacted(step, carbon, |group| {
                 matches!(
@@ -34,6 +36,7 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
                         | Group::AcylHalide
                         | Group::Anhydride
                         | Group::Azide
+                        | Group::Nitrile
                 )
             })?;
             let formamide = step.before.hydrogens(carbon) > 0;
@@ -71,6 +74,20 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         Event::Epoxidation { carbon, partner } => richer_alkene(step, carbon, partner),
         _ => Ok(()),
     }
+}
+
+/// Refuses the reduction of a carbamate to the methylamine, which aluminium hydride alone does, beside groups that it takes first (Hudlicky, "Reductions in Organic
+/// Chemistry").
+fn refuse_beside_carbamate(step: &Step<'_>, carbon: u32) -> Verdict {
+    if step.before.group(carbon) != Group::Carbamate {
+        return Ok(());
+    }
+    refuse_unreacted(step, carbon, |group| {
+        matches!(
+            group,
+            Group::Ester | Group::Amide | Group::Nitro | Group::Imide | Group::Carbamate | Group::Weinreb
+        )
+    })
 }
 
 /// Returns true for the amide of a nitrogen that keeps a second acyl or thioacyl group: hydride takes the acyl group off it, as off acyl
@@ -196,7 +213,11 @@ fn dehalogenation(step: &Step<'_>, carbon: u32, halogen: u32) -> Verdict {
             && rank(before.element(atom)) >= least
             && on_arene == before.is_aromatic(carbon)
     });
-    if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
+    // Palladium couples such a halide with the boron of the next molecule.
+    let is_boronate =
+        |atom: u32| before.is_aromatic(atom) && has_open_boron(before, atom) && step.is_untouched(atom);
+    let couples = before.is_aromatic(carbon) && step.atoms().any(is_boronate);
+    if competing || couples { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
 /// Rank of an alcohol's oxidation, for its carbon; 0 for none.
@@ -341,4 +362,29 @@ fn refuse_ortho_diamines(step: &Step<'_>) -> Verdict {
         return Err(Refusal::Incompatible);
     }
     Ok(())
+}
+
+/// Returns true for a carbon that loses its thiocarbonyl group to a radical reductant, which takes bromine and iodine first, and for a ketone between alkyl groups that
+/// becomes a methylene group beside a halogen, which base or zinc takes off (March, chapters 10 and 19).
+pub fn is_deoxygenated_beside_halide(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    if it.element(carbon) != C || step.hydrogens_gained(carbon) < 1 {
+        return false;
+    }
+    let is_thiocarbonyl = |next: u32| it.doubly(next, |far| it.element(far) == S).is_some();
+    let is_kept = |atom: u32| {
+        matches!(it.element(atom), BR | I)
+            && step.is_untouched(atom)
+            && step.are_in_same_molecule(atom, carbon)
+    };
+    let is_alpha_halide =
+        |alpha: u32| it.is_sp3(alpha) && it.next_to(alpha).any(|next| is_heavy_halogen(it.element(next)));
+    let by_radical = step
+        .lost(carbon)
+        .any(|(oxygen, _)| it.element(oxygen) == O && it.next_to(oxygen).any(is_thiocarbonyl));
+    let by_base = it.group(carbon) == Group::Ketone
+        && step.hydrogens_gained(carbon) == 2
+        && step.lost_oxo(carbon)
+        && it.aryls(carbon) == 0;
+    by_radical && step.atoms().any(is_kept) || by_base && it.next_to(carbon).any(is_alpha_halide)
 }

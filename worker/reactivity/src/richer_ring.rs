@@ -28,7 +28,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                     return Err(Refusal::Incompatible);
                 }
                 let is_richer = |atom: u32| {
-                    is_anisole_site(it, atom) && is_anilide_site(it, carbon)
+                    is_benzoyl_site(it, carbon) && donor(it, atom) == Donor::Ether
+                        || is_anisole_site(it, atom) && is_anilide_site(it, carbon)
                         || element == N
                             && is_nitro(step, carbon)
                             && is_indole_site(it, atom)
@@ -93,6 +94,18 @@ fn donor(it: &Facts, carbon: u32) -> Donor {
 /// Returns true for a position whose best donor is an amide's nitrogen.
 fn is_anilide_site(it: &Facts, carbon: u32) -> bool {
     donor(it, carbon) == Donor::Amide
+}
+
+/// Returns true for a position of a benzene ring with a carbonyl group and no donor ortho or para to it.
+fn is_benzoyl_site(it: &Facts, carbon: u32) -> bool {
+    donor(it, carbon) == Donor::None
+        && it.ring(carbon) == 6
+        && aromatic_positions(&it.structure, carbon)
+            .iter()
+            .all(|&(atom, _)| it.is_aromatic_carbon(atom) && !it.is_carbonyl(atom))
+        && aromatic_positions(&it.structure, carbon)
+            .iter()
+            .any(|&(atom, _)| it.next_to(atom).any(|next| it.is_carbonyl(next)))
 }
 
 /// Returns true for the position para to an alkoxy group of a ring without acceptors or halogens.

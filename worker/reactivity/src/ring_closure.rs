@@ -34,6 +34,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                         || carboxylate_closes(step, nucleophile, carbon))
                 || has_aldehyde(step, carbon)
                 || alcohol_closes(step, nucleophile, carbon)
+                || alkoxide_closes(step, nucleophile, carbon)
                 || is_behind_cyclopropane(step, nucleophile, carbon)
         }
         Event::Sulfonylation { nucleophile, .. } => acid_closes(step, nucleophile),
@@ -132,6 +133,28 @@ fn alcohol_closes(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
             matches!(it.group(atom), Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol)
                 && step.is_untouched(atom)
                 && is_in_reach(distance)
+        })
+}
+
+/// Returns true if the alcohol that base is to join to another halide has one of its own, on which it closes to the epoxide, tetrahydrofuran or tetrahydropyran
+/// (Mandolini, Adv. Phys. Org. Chem. 1986). Acetals of such alcohols form without base.
+fn alkoxide_closes(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_alcohol = matches!(
+        it.group(nucleophile),
+        Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol
+    );
+    let is_halide =
+        |atom: u32| it.is_sp3(atom) && it.next_to(atom).any(|next| is_heavy_halogen(it.element(next)));
+    is_alcohol
+        && !step.are_in_same_molecule(nucleophile, carbon)
+        && step
+            .lost(carbon)
+            .any(|(gone, _)| is_heavy_halogen(it.element(gone)) || it.group(gone) == Group::SulfonateOxygen)
+        && it.aryls(carbon) < 3
+        && !it.next_to(carbon).any(|next| it.element(next) == O && step.image(next).is_some())
+        && it.distances(nucleophile, 5).into_iter().any(|(atom, distance)| {
+            matches!(distance, 2 | 4 | 5) && is_halide(atom) && step.is_untouched(atom)
         })
 }
 

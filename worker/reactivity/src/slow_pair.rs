@@ -5,6 +5,7 @@
 //! (carbamates without N–H cannot react by way of the isocyanate).
 
 use crate::base_labile::is_ester_of_alcohol;
+use crate::bifunctional::is_amine;
 use crate::change::{Facts, Step};
 use crate::competition::closed_ring_size;
 use crate::electrophile;
@@ -12,6 +13,9 @@ use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 use crate::refusal::Refusal;
+
+/// Rank of a chloride that takes an amine in the cold: 2,4-dichloropyrimidine-5-carboxylic acid.
+const FAST_CHLORIDE: i32 = 80;
 
 /// Refuses such pairs.
 ///
@@ -44,6 +48,22 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             }
             Event::Arylation { nucleophile, carbon, leaving } if it.element(nucleophile) == N => {
                 aromatic_amination(step, nucleophile, carbon, leaving)?;
+            }
+            Event::Alkylation { nucleophile, leaving, .. }
+                if step.atoms().any(|atom| is_taken_before_alkylation(step, nucleophile, leaving, atom)) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
+            Event::Silylation { nucleophile } if is_crowded_silylation(step, nucleophile) => {
+                return Err(Refusal::Hindered);
+            }
+            Event::ReductiveAmination { carbon, .. } | Event::Imination { carbon, .. }
+                if racemises_beside_arene(step, carbon) =>
+            {
+                return Err(Refusal::StereoScrambled);
+            }
+            Event::Aldol { carbon, .. } if is_formaldehyde_beside_amine(step, carbon) => {
+                return Err(Refusal::CompetingGroup);
             }
             // The primary amine that forms is the better nucleophile (Clayden, Greeves and Warren, chapter 22).
             Event::ConjugateAddition { nucleophile, carbon, .. }
@@ -100,11 +120,86 @@ fn aminolysis(step: &Step<'_>, amine: u32, acyl: u32) -> Result<(), Refusal> {
     };
     match it.group(acyl) {
         Group::Ester if step.atoms().any(is_open_imide) => Err(Refusal::CompetingGroup),
+        Group::Ester if is_on_quaternary_carbon(it, acyl) => Err(Refusal::Hindered),
         Group::Carbamate if it.group(amine) == Group::SecondaryAmine && is_arylcarbamate(it, acyl) => {
             Err(Refusal::Unreactive)
         }
         _ => Ok(()),
     }
+}
+
+/// Returns true for an ester on a carbon with three carbon chains, which amines do not attack (Clayden, Greeves and Warren, chapter 10). Cyclopropanes and malonates
+/// are open.
+fn is_on_quaternary_carbon(it: &Facts, acyl: u32) -> bool {
+    it.next_to(acyl).any(|alpha| {
+        it.is_sp3(alpha)
+            && it.carbons(alpha) == 4
+            && it.ring(alpha) != 3
+            && it.next_to(alpha).filter(|&next| it.is_acceptor(next)).count() == 1
+    })
+}
+
+/// Returns true for a tertiary alcohol and the chloride of a silicon with a tert-butyl group or two isopropyl groups (Wuts and Greene, chapter 2).
+fn is_crowded_silylation(step: &Step<'_>, oxygen: u32) -> bool {
+    let it = &step.before;
+    let branches = |silicon: u32| {
+        it.next_to(silicon)
+            .filter(|&next| it.element(next) == C)
+            .map(|next| it.carbons(next))
+            .max()
+            .unwrap_or(0)
+    };
+    it.group(oxygen) == Group::TertiaryAlcohol
+        && step.gained(oxygen).any(|(silicon, _)| {
+            it.element(silicon) == SI
+                && branches(silicon) > 2
+                && step.lost(silicon).any(|(gone, _)| it.element(gone) == CL)
+        })
+}
+
+/// Returns true for the free nitrogen of an aldehyde's hydrazone, which goes to the azine before it takes an aryl halide. Palladium arylates that of benzophenone
+/// (Wagaw, Yang and Buchwald, J. Am. Chem. Soc. 1999, 121, 10251).
+fn is_aldehyde_hydrazone(it: &Facts, nitrogen: u32) -> bool {
+    let is_of_aldehyde =
+        |imine: u32| it.doubly(imine, |next| it.element(next) == C && it.hydrogens(next) > 0).is_some();
+    it.hydrogens(nitrogen) == 2
+        && it.next_to(nitrogen).any(|next| it.element(next) == N && is_of_aldehyde(next))
+}
+
+/// Returns true for the anhydride of a molecule whose acid an alcohol is to esterify, which it opens first, and for an aldehyde, which cyanide takes before a halide
+/// (Clayden, Greeves and Warren, chapters 6 and 10).
+fn is_taken_before_alkylation(step: &Step<'_>, nucleophile: u32, leaving: u32, atom: u32) -> bool {
+    let it = &step.before;
+    let is_taken = match it.group(atom) {
+        Group::Anhydride => it.group(nucleophile) == Group::AcidOxygen && it.is_hydroxyl(leaving),
+        Group::Aldehyde => it.is_cyano(nucleophile),
+        _ => false,
+    };
+    is_taken && step.is_untouched(atom)
+}
+
+/// Returns true for formaldehyde beside a free amine, with which it condenses before a C–H does (Clayden, Greeves and Warren, chapter 26).
+fn is_formaldehyde_beside_amine(step: &Step<'_>, aldehyde: u32) -> bool {
+    let it = &step.before;
+    it.group(aldehyde) == Group::Aldehyde
+        && it.carbons(aldehyde) == 0
+        && step.atoms().any(|atom| is_amine(it, atom) && step.is_untouched(atom))
+}
+
+/// Returns true for a ketone that condenses with a nitrogen beside a stereocentre with an aryl group, whose hydrogen the enamine loses (Clayden, Greeves and Warren,
+/// chapter 20), if the product is to have its configuration.
+fn racemises_beside_arene(step: &Step<'_>, ketone: u32) -> bool {
+    let it = &step.before;
+    let is_defined = |atom: u32| it.at(atom).centre.is_some();
+    let is_kept = |atom: u32| step.image(atom).is_some_and(|image| step.after.at(image).centre.is_some());
+    it.group(ketone) == Group::Ketone
+        && it.next_to(ketone).any(|alpha| {
+            it.is_sp3(alpha)
+                && it.hydrogens(alpha) == 1
+                && it.aryls(alpha) > 0
+                && is_defined(alpha)
+                && is_kept(alpha)
+        })
 }
 
 /// Returns true for a carbamate of a phenol whose nitrogen has an arene and no hydrogen.
@@ -117,7 +212,8 @@ fn is_arylcarbamate(it: &Facts, acyl: u32) -> bool {
 }
 
 /// Returns true for a group that the amine takes before a coupling reagent has made an acid ready for it: for alkylamines a benzylic or allylic bromide or iodide,
-/// for anilines an aldehyde (Clayden, Greeves and Warren, chapters 11 and 15). Acyl halides are faster.
+/// or a chloride of a pyrimidine across from a nitrogen and beside the acid; for anilines an aldehyde (Clayden, Greeves and Warren, chapters 11 and 15). Acyl halides are
+/// faster.
 fn is_taken_before_acid(step: &Step<'_>, amine: u32, atom: u32) -> bool {
     let it = &step.before;
     let is_bromide = || {
@@ -128,7 +224,9 @@ fn is_taken_before_acid(step: &Step<'_>, amine: u32, atom: u32) -> bool {
     };
     step.is_untouched(atom)
         && match it.group(amine) {
-            Group::PrimaryAmine | Group::SecondaryAmine => is_bromide(),
+            Group::PrimaryAmine | Group::SecondaryAmine => {
+                is_bromide() || electrophile::aryl(it, atom) >= FAST_CHLORIDE
+            }
             Group::Aniline => it.group(atom) == Group::Aldehyde,
             _ => false,
         }
@@ -157,6 +255,9 @@ fn aromatic_amination(step: &Step<'_>, amine: u32, carbon: u32, leaving: u32) ->
         _ => false,
     };
     let is_taken = |atom: u32| is_ester_of_alcohol(it, atom, 1) && step.is_untouched(atom);
+    if is_aldehyde_hydrazone(it, amine) && closed_ring_size(step, amine, carbon).is_none() {
+        return Err(Refusal::Unreactive);
+    }
     if is_small && electrophile::needs_heat(it, carbon, leaving) && step.atoms().any(is_taken) {
         return Err(Refusal::CompetingGroup);
     }

@@ -12,7 +12,7 @@ use crate::queries::*;
 
 /// Returns true unless the atom makes its molecule too unstable to store.
 pub fn is_stable(it: &Facts, atom: u32) -> bool {
-    !(is_unstable(it, atom) || is_anti_bredt(it, atom))
+    !(is_unstable(it, atom) || is_anti_bredt(it, atom) || closes_on_ring_nitrogen(it, atom))
 }
 
 /// Returns true if the atom's group decomposes as it forms, so that no step ends with it, even where the product is the target.
@@ -21,6 +21,7 @@ pub fn is_never_made(it: &Facts, atom: u32) -> bool {
         || is_free_hydrazonoyl_halide(it, atom)
         || is_keto_acid(it, atom)
         || is_free_azadiene(it, atom)
+        || closes_on_ring_nitrogen(it, atom)
 }
 
 fn is_unstable(it: &Facts, atom: u32) -> bool {
@@ -71,6 +72,27 @@ fn is_free_azadiene(it: &Facts, carbon: u32) -> bool {
         && it.doubly(carbon, |nitrogen| it.element(nitrogen) == N && it.hydrogens(nitrogen) > 0).is_some()
         && it.next_to(carbon).all(|next| matches!(it.group(next), Group::Imine) || it.element(next) == C)
         && it.next_to(carbon).any(|alpha| it.element(alpha) == C && it.has_methylene(alpha))
+}
+
+/// Returns true for the carbon of a halide two bonds from an amino group beside the nitrogen of an azine or azole, which closes to the fused imidazoline (Joule and Mills
+/// 2010, chapter 28).
+fn closes_on_ring_nitrogen(it: &Facts, carbon: u32) -> bool {
+    let has_lone_pair = |atom: u32| {
+        it.element(atom) == N && it.is_aromatic(atom) && it.degree(atom) == 2 && it.hydrogens(atom) == 0
+    };
+    let is_amino = |nitrogen: u32| {
+        it.element(nitrogen) == N
+            && !it.is_aromatic(nitrogen)
+            && it
+                .next_to(nitrogen)
+                .any(|ipso| it.is_aromatic_carbon(ipso) && it.next_to(ipso).any(has_lone_pair))
+    };
+    it.is_sp3(carbon)
+        && it.hydrogens(carbon) == 2
+        && it.next_to(carbon).any(|next| is_heavy_halogen(it.element(next)))
+        && it
+            .next_to(carbon)
+            .any(|beta| it.is_sp3(beta) && it.hydrogens(beta) > 0 && it.next_to(beta).any(is_amino))
 }
 
 /// Returns true for the oxygen of an ether or ester.
@@ -459,6 +481,11 @@ fn is_unstable_boronic_acid(it: &Facts, boron: u32) -> bool {
 
 /// Returns true if three bridges of one to three atoms each lead from the atom to the same other atom.
 pub fn is_bridgehead(it: &Facts, atom: u32) -> bool {
+    is_bridgehead_within(it, atom, 6)
+}
+
+/// Returns true for a bridgehead of a bicycle whose bridges have at most so many atoms.
+pub fn is_bridgehead_within(it: &Facts, atom: u32, most: u32) -> bool {
     let arms: Vec<u32> = it.around(atom).iter().filter(|bond| bond.ring > 0).map(|bond| bond.to).collect();
     let reach = |start: u32| -> Vec<(u32, u32)> {
         let mut found = vec![(start, 1)];
@@ -487,7 +514,7 @@ pub fn is_bridgehead(it: &Facts, atom: u32) -> bool {
         let bridges = [from_a - 1, from_b - 1, from_c - 1];
         branches
             && bridges.iter().all(|&bridge| bridge > 0)
-            && bridges.iter().sum::<u32>() <= 6
+            && bridges.iter().sum::<u32>() <= most
             && distinct(it, atom, far, &arms)
     })
 }

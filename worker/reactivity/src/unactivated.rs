@@ -47,6 +47,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             Event::Arylation { nucleophile, carbon, leaving }
                 if is_para_fluoride(step, nucleophile, carbon, leaving)
                     || leaves_chloride_beside_ester(step, carbon, leaving)
+                    || leaves_better_fluoride(step, carbon, leaving)
                     || leaves_bromide_of_aminopyrimidine(step, carbon, leaving) =>
             {
                 return Err(Refusal::CompetingGroup);
@@ -143,6 +144,22 @@ fn leaves_chloride_beside_ester(step: &Step<'_>, carbon: u32, leaving: u32) -> b
         && it.ring(carbon) == 6
         && !is_beside(carbon)
         && positions(carbon).iter().any(is_better)
+}
+
+/// Returns true for a fluoride of a benzene ring without an acceptor beside it or across, if the ring keeps one that has it (Miller 1968).
+fn leaves_better_fluoride(step: &Step<'_>, carbon: u32, leaving: u32) -> bool {
+    let it = &step.before;
+    let positions = |atom: u32| aromatic_positions(&it.structure, atom);
+    let is_activated = |atom: u32| {
+        positions(atom).iter().any(|&(other, distance)| distance != 2 && it.bears_acceptor(other))
+    };
+    it.element(leaving) == F
+        && it.ring(carbon) == 6
+        && positions(carbon).iter().all(|&(atom, _)| it.element(atom) == C)
+        && !is_activated(carbon)
+        && positions(carbon)
+            .iter()
+            .any(|&(atom, _)| it.count(atom, F) > 0 && step.is_untouched(atom) && is_activated(atom))
 }
 
 /// Returns true if the ring has an acceptor or a ring nitrogen ortho or para to the carbon, or is a ring of five or a fused one, which other

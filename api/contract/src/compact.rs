@@ -95,7 +95,7 @@ impl<T: PartialEq> Distinct<T> {
     /// Returns the index of the item, which is added if it is new. Equal items have the same name.
     fn index(&mut self, name: &str, item: T) -> u32 {
         let same_name = self.indices.entry(name.to_owned()).or_default();
-        if let Some(&index) = same_name.iter().find(|&&index| self.items[index as usize] == item) {
+        if let Some(&index) = same_name.iter().find(|&&index| self.items.get(index as usize) == Some(&item)) {
             return index;
         }
         let index = u32::try_from(self.items.len()).unwrap_or(u32::MAX);

@@ -225,7 +225,7 @@ async fn a_batch_is_read_stored_followed_sorted_opened_and_deleted() {
     let target = browser.text("#results_target").await;
     browser.run("history.back()").await;
     let name = browser.wait_for_text(".batch h2", |text| !text.is_empty()).await;
-    browser.run("[...document.querySelectorAll('.batch .tools button')].at(-1).click()").await;
+    browser.run("[...document.querySelectorAll('.batch:not([hidden]) .tools button')].at(-1).click()").await;
     let question = browser.text("#ask_title").await;
     browser.click("#ask_yes").await;
     let none = browser.wait_for_text("#part_batches .none", |text| !text.is_empty()).await;

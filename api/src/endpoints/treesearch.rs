@@ -60,7 +60,8 @@ pub const CREATE: Operation = Operation {
     summary = "Create a tree search",
     params(("format" = Option<String>, Query, description = export::DESCRIPTION),
         ("view" = Option<String>, Query, description = "With `compact`, molecules and steps stand once, and \
-            routes name them by their indices (`CompactResult`): about a sixth of the bytes. An extension.")),
+            routes name them by their indices (`CompactResult`): about a sixth of the bytes. Means nothing with \
+            `format`. An extension.")),
     request_body(content = TreeSearchRequest),
     responses((status = 200,
         description = "The routes; an answer without routes is not an error. With `Accept: text/event-stream`, \
@@ -120,18 +121,14 @@ impl ResultShape {
     }
 }
 
-/// Parses a query that has at most a format or a view. A format has no views.
+/// Parses a query that has at most a format and a view, which means nothing to the format of another program.
 fn shape(mut query: Fields<'_, '_>) -> Option<ResultShape> {
     let format = query.optional("format", None, export::format_name);
-    let view = query.optional("view", ResultShape::Contract, |input| match format {
-        Some(Some(_)) => {
-            Err(FieldFault::new("value_error", "The format of another program has no views".to_owned()))
-        }
-        _ => choice(&[false, true], |is_compact| if is_compact { "compact" } else { "full" })(input)
-            .map(|is_compact| if is_compact { ResultShape::Compact } else { ResultShape::Contract }),
-    });
+    let views = choice(&[false, true], |is_compact| if is_compact { "compact" } else { "full" });
+    let is_compact = query.optional("view", false, views);
     query.finish();
-    Some(format?.map_or(view?, ResultShape::Export))
+    let contract = if is_compact? { ResultShape::Compact } else { ResultShape::Contract };
+    Some(format?.map_or(contract, ResultShape::Export))
 }
 
 /// Answers with a compact result.

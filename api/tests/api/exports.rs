@@ -185,17 +185,16 @@ async fn a_compact_result_holds_all_of_a_search() {
 }
 
 #[tokio::test]
-async fn a_view_is_one_of_two_and_of_no_other_format_nor_stream() {
+async fn a_view_is_one_of_two_and_not_of_a_stream() {
     let service = Service::start_without_workers(&[]).await;
     let body = r#"{"search_smiles": "CCO"}"#;
 
     let unknown = service.post(&format!("{SEARCH}?view=tiny"), body).await;
-    let formatted = service.post(&format!("{SEARCH}?view=compact&format=aizynth"), body).await;
     let stream = service.request(Method::POST, &format!("{SEARCH}?view=compact")).await;
     let stream =
         answer(stream.header("accept", "text/event-stream").json(&json!({ "search_smiles": "CCO" }))).await;
 
-    for (refused, kind) in [(unknown, "enum"), (formatted, "value_error"), (stream, "value_error")] {
+    for (refused, kind) in [(unknown, "enum"), (stream, "value_error")] {
         let fault = ("query.view".to_owned(), kind.to_owned());
         assert_eq!((refused.status, refused.faults()), (422, vec![fault]));
     }

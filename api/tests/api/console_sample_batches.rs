@@ -51,7 +51,8 @@ async fn a_sample_batch_is_drawn_and_its_molecules_are_seen_ticked_and_taken_awa
 
     let batch = draw_batch(&browser, "10.001").await;
     counts(&browser, "21 chunks: 21 to come").await;
-    let nothing = browser.text(&format!("{VIEW} .molecules > .quiet")).await;
+    let nothing =
+        browser.wait_for_text(&format!("{VIEW} .molecules > .quiet"), |text| text.starts_with("0 of")).await;
     let chunk = complete(&service, &batch, 1).await;
     counts(&browser, "21 chunks: 1 done, 20 to come").await;
     browser.until("return document.querySelectorAll('.molecules .cell svg').length > 3").await;
@@ -100,7 +101,8 @@ async fn a_sample_batch_is_cancelled_says_why_chunks_failed_is_listed_and_delete
     browser.click("#ask_yes").await;
     counts(&browser, "24 chunks: 1 done, 23 failed").await;
     let told = browser.wait_for_text("#toast", |text| !text.is_empty()).await;
-    let reasons = browser.wait_for_text(&format!("{VIEW} .reasons"), |text| !text.is_empty()).await;
+    // Pages of chunks are read one after the other.
+    let reasons = browser.wait_for_text(&format!("{VIEW} .reasons"), |text| text.starts_with("23 ")).await;
     let left = browser.run(&format!("return [...document.querySelectorAll(\"{VIEW} .tools button:not([hidden])\")].map((one) => one.textContent).join()")).await;
     browser.go("#/batches").await;
     let listed = browser

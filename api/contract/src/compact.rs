@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::{
     Edge, Metadata, Node, NodeData, NodeNecessity, PricingAnnotation, ReagentResults, RouteGraph,
-    RouteSummary, StepEvidence, TreeSearchResult,
+    RouteSummary, StepEvidence, TreeSearchResult, treesearch::Hierarchy,
 };
 
 /// Media type of a compact result.
@@ -37,9 +37,6 @@ pub struct CompactResult {
     /// The distinct reaction steps.
     pub reagent_results: ReagentResults,
 }
-
-/// Routes by the number of steps of the longest branch, and by backbone.
-type Hierarchy<R> = BTreeMap<String, BTreeMap<String, Vec<Vec<R>>>>;
 
 /// A molecule of a compact result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -9,9 +9,12 @@ use utoipa::ToSchema;
 
 use crate::{constraints::ConstraintReport, search_request::Country, shopping::ShoppingList};
 
-/// Routes by number of steps of the longest branch, then by backbone; each value holds one array of route
-/// graphs per distinct set of building blocks, best first.
-pub type RouteHierarchy = BTreeMap<String, BTreeMap<String, Vec<Vec<RouteGraph>>>>;
+/// Routes by number of steps of the longest branch, then by backbone; each value holds one array of routes per distinct
+/// set of building blocks, best first.
+pub(crate) type Hierarchy<R> = BTreeMap<String, BTreeMap<String, Vec<Vec<R>>>>;
+
+/// Route graphs in this order.
+pub type RouteHierarchy = Hierarchy<RouteGraph>;
 
 /// Every validated route found, with offers for the building blocks used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -249,10 +249,7 @@ pub fn chan_lam(step: &Step<'_>, events: &[Event]) -> Verdict {
     let loses_boron = |carbon: u32| step.lost(carbon).any(|(gone, _)| before.element(gone) == B);
     for (nucleophile, carbon) in step.joined() {
         if matches!(before.element(nucleophile), N | O | S) && loses_boron(carbon) {
-            let is_rival = |atom: u32| {
-                before.is_aromatic(atom) && has_open_boron(before, atom) && step.is_untouched(atom)
-            };
-            if step.atoms().any(is_rival) {
+            if keeps_arylboron(step) {
                 return Err(Refusal::CompetingGroup);
             }
             if is_flanked_lactam(before, nucleophile) || is_peri_to_group(before, nucleophile) {
@@ -420,6 +417,13 @@ fn leaves_activated_halide(step: &Step<'_>) -> bool {
 /// Returns true for the carbon of a boronic acid or ester. Trifluoroborates and boron with nitrogen on it are protected.
 pub fn has_open_boron(before: &Facts, carbon: u32) -> bool {
     before.next_to(carbon).any(|boron| before.element(boron) == B && before.count(boron, O) == 2)
+}
+
+/// Returns true if the step leaves the boronic acid or ester of an arene.
+pub fn keeps_arylboron(step: &Step<'_>) -> bool {
+    let before = &step.before;
+    step.atoms()
+        .any(|atom| before.is_aromatic(atom) && has_open_boron(before, atom) && step.is_untouched(atom))
 }
 
 /// Returns true if the step leaves a halide in the molecule of its boronic acid, boronic ester or stannane that couples as soon as the

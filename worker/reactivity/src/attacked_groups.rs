@@ -103,10 +103,10 @@ fn attacks_other_site(step: &Step<'_>, operation: StepOperation, own: u32) -> bo
             keeps(&|atom| is_amine_of_same_pyrimidine(it, atom, own) || is_amine_in_reach(it, atom, own))
         }
         StepOperation::Nitration | StepOperation::Chlorosulfonation => {
-            keeps(&|atom| is_plain_alkene(it, atom))
+            keeps(&|atom| is_rival_alkene(it, atom))
         }
         StepOperation::HalogenOnArene => keeps(&|atom| {
-            is_plain_alkene(it, atom) || matches!(it.group(atom), Group::Alkyne | Group::TerminalAlkyne)
+            is_rival_alkene(it, atom) || matches!(it.group(atom), Group::Alkyne | Group::TerminalAlkyne)
         }),
         StepOperation::Hydrazinolysis => keeps(&|atom| electrophile::aryl(it, atom) >= FAST_ARENE),
         StepOperation::Thionation => closes_to_benzothiazine(it, own),
@@ -263,11 +263,9 @@ fn is_amine_in_reach(it: &Facts, amine: u32, own: u32) -> bool {
         })
 }
 
-/// Returns true for a carbon of a double bond without an acceptor, which takes electrophiles as well.
-fn is_plain_alkene(it: &Facts, atom: u32) -> bool {
-    carbons_of_alkene(it, atom) > 0
-        && !it.is_alpha(atom)
-        && it.doubly(atom, |next| it.element(next) == C).is_some_and(|other| !it.is_alpha(other))
+/// Returns true for a carbon of a double bond without an acceptor and with carbons on it, which takes electrophiles as well.
+fn is_rival_alkene(it: &Facts, atom: u32) -> bool {
+    carbons_of_alkene(it, atom) > 0 && it.is_plain_alkene(atom)
 }
 
 /// Returns true for the double bond of a free tertiary allylic alcohol, or of a secondary one that ozone is to take to the ester or acid: the hydroxyl group breaks the

@@ -112,8 +112,7 @@ fn keeps_cis_acrylate(step: &Step<'_>) -> bool {
 /// that base takes off.
 fn loses_halide_to_base(step: &Step<'_>, ends: [u32; 2]) -> bool {
     let it = &step.before;
-    let has_halogen =
-        |beta: u32| it.is_sp3(beta) && it.next_to(beta).any(|next| is_heavy_halogen(it.element(next)));
+    let has_halogen = |beta: u32| it.is_alkyl_halide(beta);
     let is_labile =
         |alpha: u32| it.is_sp3(alpha) && it.hydrogens(alpha) > 0 && it.next_to(alpha).any(has_halogen);
     ends.into_iter()

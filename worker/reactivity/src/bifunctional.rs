@@ -106,11 +106,9 @@ fn product_closes(step: &Step<'_>, nucleophile: u32) -> bool {
         step.before.group(nucleophile),
         Group::Ammonia | Group::PrimaryAmine | Group::SecondaryAmine
     );
-    let is_halide =
-        |&atom: &u32| it.is_sp3(atom) && it.next_to(atom).any(|next| is_heavy_halogen(it.element(next)));
     let atoms = || 0..it.atoms() as u32;
     is_amine_before
-        && atoms().filter(is_halide).any(|halide| {
+        && atoms().filter(|&atom| it.is_alkyl_halide(atom)).any(|halide| {
             atoms().filter(|&atom| is_amine(it, atom)).any(|amine| takes_halide(it, amine, halide))
         })
 }

@@ -3,7 +3,7 @@
 use chem::{Order, Structure};
 
 use crate::group::{Group, aromatic_positions, groups};
-use crate::queries::{O, S, StructureQueries};
+use crate::queries::{C, O, S, StructureQueries};
 
 /// Molecule with the functional group of each of its atoms.
 #[derive(Debug, Clone, Default)]
@@ -68,6 +68,13 @@ impl Facts {
     pub(crate) fn is_on_free_azole(&self, carbon: u32) -> bool {
         self.azole_nitrogens(carbon)
             .any(|nitrogen| self.group(nitrogen) == Group::Azole && self.hydrogens(nitrogen) > 0)
+    }
+
+    /// Returns true for a carbon of a C=C bond without an acceptor at either end.
+    pub(crate) fn is_plain_alkene(&self, atom: u32) -> bool {
+        self.group(atom) == Group::Alkene
+            && !self.is_alpha(atom)
+            && self.doubly(atom, |next| self.element(next) == C && !self.is_alpha(next)).is_some()
     }
 
     /// Returns true for the nitrogen of an aniline that has a hydrogen.

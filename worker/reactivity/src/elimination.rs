@@ -186,12 +186,10 @@ fn has_vicinal_dihalide(it: &Facts, acyl: u32) -> bool {
 }
 
 fn is_alpha_of_dihalide(it: &Facts, alpha: u32) -> bool {
-    let has_halide =
-        |atom: u32| it.is_sp3(atom) && it.next_to(atom).any(|next| is_heavy_halogen(it.element(next)));
-    has_halide(alpha)
+    it.is_alkyl_halide(alpha)
         && it.hydrogens(alpha) > 0
         && it.next_to(alpha).any(|next| it.is_carbonyl(next))
-        && it.next_to(alpha).any(|beta| has_halide(beta) && it.count(beta, F) == 0)
+        && it.next_to(alpha).any(|beta| it.is_alkyl_halide(beta) && it.count(beta, F) == 0)
 }
 
 /// Returns true if the nucleophile is the oxygen of a 4-halocyclohexanol, whose alkoxide closes or eliminates.

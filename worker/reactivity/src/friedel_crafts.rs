@@ -294,8 +294,7 @@ pub fn takes_vilsmeier_reagent(facts: &Facts, carbon: u32) -> bool {
 
 /// Returns true for an aldehyde with a halogen beside it, whose carbinol on a rich ring ionises and takes a second ring (March, chapter 11).
 fn is_haloaldehyde(it: &Facts, aldehyde: u32) -> bool {
-    it.next_to(aldehyde)
-        .any(|alpha| it.is_sp3(alpha) && it.next_to(alpha).any(|next| is_heavy_halogen(it.element(next))))
+    it.next_to(aldehyde).any(|alpha| it.is_alkyl_halide(alpha))
 }
 
 /// Returns true for a carbon of a pyrrole, furan or thiophene with an acceptor, which opens no epoxide: the acid that would help polymerises it (Joule and Mills 2010,

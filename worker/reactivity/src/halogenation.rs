@@ -170,12 +170,7 @@ fn leaves_halogenated_group(step: &Step<'_>, radical: bool) -> bool {
                 | Group::Thiophenol
                 | Group::Enamine => true,
                 Group::Phenol | Group::Aniline | Group::SecondaryAniline | Group::TertiaryAniline => radical,
-                Group::Alkene => {
-                    !before.is_alpha(atom)
-                        && before
-                            .doubly(atom, |next| before.element(next) == C && !before.is_alpha(next))
-                            .is_some()
-                }
+                Group::Alkene => before.is_plain_alkene(atom),
                 Group::Aryl if before.hydrogens(atom) > 0 => {
                     arene_score::score(before, atom) > rich || is_rich_azole(before, atom)
                 }

@@ -84,11 +84,6 @@ fn is_picolyl(before: &Facts, atom: u32) -> bool {
 
 /// Returns true for an electrophile that an organolithium attacks.
 fn is_attacked(before: &Facts, atom: u32) -> bool {
-    let is_alkyl_halide = || {
-        before.is_sp3(atom)
-            && before.hydrogens(atom) > 0
-            && before.next_to(atom).any(|next| is_heavy_halogen(before.element(next)))
-    };
     match before.group(atom) {
         Group::Aldehyde
         | Group::Ketone
@@ -97,7 +92,7 @@ fn is_attacked(before: &Facts, atom: u32) -> bool {
         | Group::Anhydride
         | Group::Azide => true,
         Group::Ester => is_ester_of_alcohol(before, atom, 1),
-        Group::Alkyl => is_alkyl_halide(),
+        Group::Alkyl => before.is_alkyl_halide(atom) && before.hydrogens(atom) > 0,
         _ => false,
     }
 }

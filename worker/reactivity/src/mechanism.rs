@@ -214,8 +214,7 @@ fn is_amine_dehydrogenated_twice(step: &Step<'_>, nitrogen: u32) -> bool {
 /// Returns true for an amine with hydrogen and a halogen two carbons away, which closes to the aziridinium ion before a halide of an arene takes it (Clayden,
 /// Greeves and Warren, chapter 36).
 fn is_mustard(it: &Facts, amine: u32) -> bool {
-    let has_halogen =
-        |beta: u32| it.is_sp3(beta) && it.next_to(beta).any(|next| is_heavy_halogen(it.element(next)));
+    let has_halogen = |beta: u32| it.is_alkyl_halide(beta);
     matches!(it.group(amine), Group::PrimaryAmine | Group::SecondaryAmine)
         && it.next_to(amine).any(|alpha| it.is_sp3(alpha) && it.next_to(alpha).any(has_halogen))
 }

@@ -49,9 +49,8 @@ fn frees_unstable(step: &Step<'_>, event: &Event) -> bool {
     let is_unstable = |atom: u32| !stability::is_stable(step.after, atom);
     // The amine that a nitro group becomes takes the halide of the next molecule.
     let is_reactive_halide = |atom: u32| {
-        let is_halide = || step.after.next_to(atom).any(|next| is_heavy_halogen(step.after.element(next)));
         step.after.group(atom) == Group::SulfonylHalide
-            || step.after.is_sp3(atom) && is_halide() && is_unstable(atom)
+            || step.after.is_alkyl_halide(atom) && is_unstable(atom)
     };
     let frees_amine = matches!(event, Event::NitroReduction { .. });
     step.image(freed).is_some_and(|image| is_unstable(image) || step.after.next_to(image).any(is_unstable))

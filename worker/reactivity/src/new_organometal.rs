@@ -131,7 +131,7 @@ fn refuse_own_groups(step: &Step<'_>, carbon: u32) -> Verdict {
     let has_halogen =
         |atom: u32, wanted: fn(u8) -> bool| it.next_to(atom).any(|next| wanted(it.element(next)));
     let own = || step.atoms().filter(|&atom| step.are_in_same_molecule(atom, carbon));
-    let is_second = |atom: u32| atom != carbon && it.is_sp3(atom) && has_halogen(atom, is_heavy_halogen);
+    let is_second = |atom: u32| atom != carbon && it.is_alkyl_halide(atom);
     if it.is_sp3(carbon) && own().any(is_second) {
         return Err(Refusal::SelfReacting);
     }

@@ -287,6 +287,11 @@ pub trait StructureQueries {
         })
     }
 
+    /// Returns true for an sp3 atom with chlorine, bromine or iodine.
+    fn is_alkyl_halide(&self, atom: u32) -> bool {
+        self.is_sp3(atom) && self.next_to(atom).any(|next| is_heavy_halogen(self.element(next)))
+    }
+
     /// Returns true if a carbon is bonded to a carbonyl, cyano or similar group.
     fn is_alpha(&self, atom: u32) -> bool {
         self.next_to(atom).any(|next| self.is_acceptor(next))

@@ -3,7 +3,7 @@
 //! Orders of reduction and of oxidation as in Clayden, Greeves and Warren (chapters 23 and 24) and Hudlicky,
 //! "Reductions in Organic Chemistry" and "Oxidations in Organic Chemistry".
 
-use crate::arylation::has_open_boron;
+use crate::arylation::keeps_arylboron;
 use crate::change::Step;
 use crate::cleavage::{is_shielded_alkene, keeps_chloride_of_azine, keeps_hydrogenable_group};
 use crate::electrophile;
@@ -214,9 +214,7 @@ fn dehalogenation(step: &Step<'_>, carbon: u32, halogen: u32) -> Verdict {
             && on_arene == before.is_aromatic(carbon)
     });
     // Palladium couples such a halide with the boron of the next molecule.
-    let is_boronate =
-        |atom: u32| before.is_aromatic(atom) && has_open_boron(before, atom) && step.is_untouched(atom);
-    let couples = before.is_aromatic(carbon) && step.atoms().any(is_boronate);
+    let couples = before.is_aromatic(carbon) && keeps_arylboron(step);
     if competing || couples { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
@@ -377,8 +375,6 @@ pub fn is_deoxygenated_beside_halide(step: &Step<'_>, carbon: u32) -> bool {
             && step.is_untouched(atom)
             && step.are_in_same_molecule(atom, carbon)
     };
-    let is_alpha_halide =
-        |alpha: u32| it.is_sp3(alpha) && it.next_to(alpha).any(|next| is_heavy_halogen(it.element(next)));
     let by_radical = step
         .lost(carbon)
         .any(|(oxygen, _)| it.element(oxygen) == O && it.next_to(oxygen).any(is_thiocarbonyl));
@@ -386,5 +382,6 @@ pub fn is_deoxygenated_beside_halide(step: &Step<'_>, carbon: u32) -> bool {
         && step.hydrogens_gained(carbon) == 2
         && step.lost_oxo(carbon)
         && it.aryls(carbon) == 0;
-    by_radical && step.atoms().any(is_kept) || by_base && it.next_to(carbon).any(is_alpha_halide)
+    by_radical && step.atoms().any(is_kept)
+        || by_base && it.next_to(carbon).any(|alpha| it.is_alkyl_halide(alpha))
 }

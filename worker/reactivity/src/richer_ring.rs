@@ -4,7 +4,7 @@
 //! Mills, chapters 20 and 24, for the benzene ring of indoles in acid and for C4 of pyrazoles, which takes bromine from
 //! N-bromosuccinimide at room temperature; Kuivila and Hendrickson, J. Am. Chem. Soc. 1952, 74, 5068, for the halogenolysis of boronic acids.
 
-use crate::arylation::has_open_boron;
+use crate::arylation::keeps_arylboron;
 use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
@@ -20,11 +20,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     for event in events {
         match *event {
             Event::AromaticSubstitution { carbon, element, .. } if matches!(element, N | S | CL | BR | I) => {
-                if matches!(element, CL | BR | I)
-                    && step.atoms().any(|atom| {
-                        it.is_aromatic(atom) && has_open_boron(it, atom) && step.is_untouched(atom)
-                    })
-                {
+                if matches!(element, CL | BR | I) && keeps_arylboron(step) {
                     return Err(Refusal::Incompatible);
                 }
                 let is_richer = |atom: u32| {

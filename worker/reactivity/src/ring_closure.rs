@@ -144,8 +144,6 @@ fn alkoxide_closes(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
         it.group(nucleophile),
         Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol
     );
-    let is_halide =
-        |atom: u32| it.is_sp3(atom) && it.next_to(atom).any(|next| is_heavy_halogen(it.element(next)));
     is_alcohol
         && !step.are_in_same_molecule(nucleophile, carbon)
         && step
@@ -154,7 +152,7 @@ fn alkoxide_closes(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
         && it.aryls(carbon) < 3
         && !it.next_to(carbon).any(|next| it.element(next) == O && step.image(next).is_some())
         && it.distances(nucleophile, 5).into_iter().any(|(atom, distance)| {
-            matches!(distance, 2 | 4 | 5) && is_halide(atom) && step.is_untouched(atom)
+            matches!(distance, 2 | 4 | 5) && it.is_alkyl_halide(atom) && step.is_untouched(atom)
         })
 }
 

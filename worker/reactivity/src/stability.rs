@@ -87,9 +87,8 @@ fn closes_on_ring_nitrogen(it: &Facts, carbon: u32) -> bool {
                 .next_to(nitrogen)
                 .any(|ipso| it.is_aromatic_carbon(ipso) && it.next_to(ipso).any(has_lone_pair))
     };
-    it.is_sp3(carbon)
+    it.is_alkyl_halide(carbon)
         && it.hydrogens(carbon) == 2
-        && it.next_to(carbon).any(|next| is_heavy_halogen(it.element(next)))
         && it
             .next_to(carbon)
             .any(|beta| it.is_sp3(beta) && it.hydrogens(beta) > 0 && it.next_to(beta).any(is_amino))

@@ -33,6 +33,7 @@ const FILES: &[File] = &[
     module!("vendor/openchemlib/openchemlib"),
     module!("account/account"),
     module!("answer/answer"),
+    module!("answer/compact_answer"),
     module!("answer/partial_answer"),
     module!("app/console"),
     module!("app/parts"),

@@ -29,7 +29,7 @@ use serde_json::Value;
 use ulid::Ulid;
 
 use crate::fields::{Faults, Fields};
-use path_id::{PathId, PathIdAndFormat, named_path_id};
+use path_id::{PathId, PathIdAndFormat, PathIdAndView, named_path_id};
 
 /// Longest id in a path or a cursor, and longest name of a vendor, a template or a class.
 pub(crate) const MAX_ID: usize = 255;

@@ -8,8 +8,8 @@ use std::{sync::Arc, time::Duration};
 
 use chrono::Utc;
 use contract::{
-    BulkQuery, BulkQueryJob, BulkQueryOutcome, Cause, ErrorItem, JobFailure, JobId, LikelihoodJob,
-    Likelihoods, LikelihoodsRequest, ProgressReporting, SampleId, SampleJob, SampleRequest,
+    BulkQuery, BulkQueryJob, BulkQueryOutcome, Cause, CompactResult, ErrorItem, JobFailure, JobId,
+    LikelihoodJob, Likelihoods, LikelihoodsRequest, ProgressReporting, SampleId, SampleJob, SampleRequest,
     StoredAsyncSampleJob, StoredBulkQueryJob, StoredLikelihoodJob, StoredSampleJob, StoredSearchResult,
     StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest, TreeSearchResult,
 };
@@ -167,12 +167,12 @@ impl Jobs {
         account_id: &str,
         request: TreeSearchRequest,
         engine: Option<&str>,
-    ) -> Result<TreeSearchResult, ApiError> {
+    ) -> Result<CompactResult, ApiError> {
         let (job, caller) = self.search_job(account_id, request, engine, ProgressReporting::Nothing);
         let permit = self.concurrency_limit.acquire()?;
         let submitted = self.submit(job, caller).await.map_err(submission_error)?;
         drop(permit);
-        self.outcome(submitted, caller, "").await.map(StoredSearchResult::expanded)
+        self.outcome(submitted, caller, "").await.map(StoredSearchResult::compact)
     }
 
     /// Starts a search whose progress can be followed.
@@ -204,7 +204,7 @@ impl Jobs {
         id: &str,
     ) -> Result<Option<(TreeSearchRequest, TreeSearchResult)>, ApiError> {
         let stored = self.queue.request_and_outcome::<StoredTreeSearchJob>(id, account_id).await?;
-        Ok(stored.map(|(request, result)| (TreeSearchRequest::stored(request), result.expanded())))
+        Ok(stored.map(|(request, result)| (TreeSearchRequest::stored(request), result.compact().expanded())))
     }
 
     fn search_job<'a>(

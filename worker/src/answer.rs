@@ -1,26 +1,20 @@
 //! Conversion of a search result to the contract's types.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::{collections::BTreeSet, time::Duration};
 
 use catalogue_tables::Offers;
 use contract::{
-    Conditions, Edge, Metadata, Node, NodeData, NodeNecessity, ReagentResults, RefusedSteps, RouteGraph,
-    RouteHierarchy, RouteSummary, SearchReport, StepEvidence, TreeSearchRequest, TreeSearchResult,
+    CompactResult, Hierarchy, Metadata, ReagentResults, RefusedSteps, RouteSummary, SearchReport,
+    TreeSearchRequest,
 };
-use synth::{ComponentRole, PublishedRoute, Route, RouteNode, RouteStep, SearchResult, SharedGraph};
-use uuid::Uuid;
+use synth::{PublishedRoute, Route, SearchResult, SharedGraph};
 
 use crate::{
     constraints::report_of,
     rounding::{cents, rounded},
+    route_parts::RouteParts,
     shopping::ShoppingListBuilder,
 };
-
-/// Namespace UUID of the node ids. A molecule's id depends only on its canonical SMILES.
-const MOLECULE_NAMESPACE: Uuid = Uuid::from_u128(0x2d5c_0a6e_41d2_4f0b_9c55_6a5e_7e1f_30c4);
 
 /// Offers for the building blocks of a search result.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -40,24 +34,25 @@ pub fn result(
     plan: &SearchResult,
     annotation: OfferAnnotation,
     total: Duration,
-) -> TreeSearchResult {
+) -> CompactResult {
     let mut totals: Vec<f64> = plan.routes().map(|route| route.total).collect();
     totals.sort_by(f64::total_cmp);
     let (shared, shopping_list) =
         (SharedGraph::of(plan), ShoppingListBuilder::new(request, &annotation.first, &annotation.offers));
-    let mut route_hierarchy = RouteHierarchy::new();
+    let (mut parts, mut route_hierarchy) = (RouteParts::default(), Hierarchy::new());
     for group in &plan.groups {
-        let graphs = |routes: &Vec<Route>| {
-            let standing = |route| RouteSummary {
+        let mut compact = |route| {
+            let standing = RouteSummary {
                 backbone: Some(group.skeleton.clone()),
                 ..standing(route, &totals, &shopping_list)
             };
-            routes.iter().map(|route| graph(route, Some(&shared), standing(route))).collect()
+            parts.add(route, Some(&shared), standing)
         };
-        let variations = group.variations.iter().map(graphs).collect();
+        let variations = group.variations.iter();
+        let variations = variations.map(|routes| routes.iter().map(&mut compact).collect()).collect();
         route_hierarchy.entry(group.steps.to_string()).or_default().insert(group.key.clone(), variations);
     }
-    TreeSearchResult {
+    CompactResult {
         search_smiles: plan.target.clone(),
         metadata: Metadata {
             tree_search_elapsed: plan.timings.search.as_secs_f64(),
@@ -71,9 +66,11 @@ pub fn result(
             total_bblocks: building_blocks(plan).len() as u64,
             search: Some(report(plan)),
         },
+        molecules: parts.molecules,
+        steps: parts.steps,
         route_hierarchy,
         pricing_annotations: annotation.offers.annotations,
-        reagent_results: ReagentResults { reaction_to_edges: reactions(plan) },
+        reagent_results: ReagentResults { reaction_to_edges: parts.reactions },
     }
 }
 
@@ -131,118 +128,27 @@ pub(crate) fn found(found: PublishedRoute) -> contract::FoundRoute {
     let route = &found.route;
     let standing =
         RouteSummary { rank: found.rank, backbone: Some(found.skeleton), ..standing_without_others(route) };
-    contract::FoundRoute { route: graph(route, None, standing), backbone: found.key, steps: found.steps }
-}
-
-fn graph(route: &Route, shared: Option<&SharedGraph<'_>>, standing: RouteSummary) -> RouteGraph {
-    let ids: Vec<String> = route.molecules().map(|molecule| id(&molecule.smiles)).collect();
-    let edges = route.steps().flat_map(|(product, step)| {
-        let precursors: Vec<&str> =
-            route.precursors(product).map(|molecule| molecule.smiles.as_str()).collect();
-        let evidence = evidence(step, &precursors);
-        let ids = &ids;
-        route.graph.precursors(product).map(move |(precursor, _)| Edge {
-            source: ids[product.index()].clone(),
-            target: ids[precursor.index()].clone(),
-            plausibility: Some(rounded(f64::from(step.plausibility))),
-            evidence: Some(evidence.clone()),
-        })
-    });
-    RouteGraph {
-        directed: true,
-        multigraph: false,
-        graph: Some(standing),
-        nodes: route.molecules().zip(&ids).map(|(molecule, id)| node(molecule, id, shared)).collect(),
-        edges: edges.collect(),
+    let mut parts = RouteParts::default();
+    let compact = parts.add(route, None, standing);
+    contract::FoundRoute {
+        route: compact.expanded(&parts.molecules, &parts.steps),
+        backbone: found.key,
+        steps: found.steps,
     }
-}
-
-fn node(node: &RouteNode, own_id: &str, shared: Option<&SharedGraph<'_>>) -> Node {
-    Node {
-        id: own_id.to_owned(),
-        data: NodeData {
-            smiles: node.smiles.clone(),
-            mw: node.mw,
-            is_building_block: node.building_block.is_some(),
-            building_block_idx: node.building_block,
-            closest_building_block: f64::from(node.closest_building_block),
-            depth: node.depth,
-            expanded: node.expanded,
-            in_solution_path: true,
-        },
-        standing: shared.map(|shared| NodeNecessity {
-            essential: shared.is_essential(&node.smiles),
-            only_for: shared.only_for(&node.smiles).map(id),
-        }),
-    }
-}
-
-/// Converts the evidence of a step from these precursors.
-pub(crate) fn evidence(step: &RouteStep, precursors: &[&str]) -> StepEvidence {
-    StepEvidence {
-        reaction_class: step.class.name.to_owned(),
-        reaction_category: step.class.category.to_string(),
-        template: step.template_hash.clone(),
-        probability: rounded(f64::from(step.probability)),
-        precedents: step.records.reactions,
-        patents: step.records.patents.clone(),
-        conditions: conditions(step, precursors),
-        precedent_similarity: step.precedent.map(|near| rounded(f64::from(near.tanimoto))),
-        precedent_cosine: step.precedent.map(|near| rounded(f64::from(near.cosine))),
-        template_id: Some(step.template),
-        rank: step.rank,
-        needs: step.stereo_source.map(|source| source.to_string()),
-        warnings: step.warnings.iter().map(ToString::to_string).collect(),
-    }
-}
-
-fn conditions(step: &RouteStep, precursors: &[&str]) -> Conditions {
-    let mut conditions = Conditions::default();
-    for (role, name, count) in step.records.conditions(step.class, precursors) {
-        let agents = match role {
-            ComponentRole::Reagent => &mut conditions.reagents,
-            ComponentRole::Catalyst => &mut conditions.catalysts,
-            ComponentRole::Solvent => &mut conditions.solvents,
-        };
-        agents.insert(name.to_owned(), count);
-    }
-    conditions
-}
-
-/// Returns the distinct steps as `precursor.precursor>>product`, each with the identifiers of its edges.
-fn reactions(plan: &SearchResult) -> BTreeMap<String, Vec<String>> {
-    let mut reactions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for route in plan.routes() {
-        for (product, _) in route.steps() {
-            let smiles = |place| route.graph.molecule(place).smiles.as_str();
-            let precursors: Vec<&str> =
-                route.precursors(product).map(|molecule| molecule.smiles.as_str()).collect();
-            let reaction = format!("{}>>{}", precursors.join("."), smiles(product));
-            let source = id(smiles(product));
-            let edges = route.graph.precursors(product);
-            reactions
-                .entry(reaction)
-                .or_default()
-                .extend(edges.map(|(precursor, _)| format!("{source}:{}", id(smiles(precursor)))));
-        }
-    }
-    reactions.into_iter().map(|(reaction, edges)| (reaction, edges.into_iter().collect())).collect()
-}
-
-/// Returns the node id of a molecule.
-pub(crate) fn id(smiles: &str) -> String {
-    Uuid::new_v5(&MOLECULE_NAMESPACE, smiles.as_bytes()).to_string()
 }
 
 #[cfg(test)]
 mod tests {
+    use contract::RouteGraph;
+
     use super::*;
-    use crate::toy::plan;
+    use crate::{route_parts::id, toy::plan};
 
     #[test]
     fn a_molecule_has_the_same_id_in_every_route_and_a_depth_of_its_own() {
         let answer =
-            result(&TreeSearchRequest::new("CCOCC"), &plan(), OfferAnnotation::default(), Duration::ZERO);
+            result(&TreeSearchRequest::new("CCOCC"), &plan(), OfferAnnotation::default(), Duration::ZERO)
+                .expanded();
 
         let bought = &answer.route_hierarchy["1"]["b1"][0][0];
         let made = &answer.route_hierarchy["2"]["b2"][0][0];
@@ -254,9 +160,18 @@ mod tests {
     }
 
     #[test]
-    fn edges_run_from_product_to_precursor_each_once() {
+    fn what_routes_share_stands_once() {
         let answer =
             result(&TreeSearchRequest::new("CCOCC"), &plan(), OfferAnnotation::default(), Duration::ZERO);
+
+        assert_eq!(CompactResult::of(answer.clone().expanded()), answer);
+    }
+
+    #[test]
+    fn edges_run_from_product_to_precursor_each_once() {
+        let answer =
+            result(&TreeSearchRequest::new("CCOCC"), &plan(), OfferAnnotation::default(), Duration::ZERO)
+                .expanded();
 
         let made = &answer.route_hierarchy["2"]["b2"][0][0];
         let place = |id: &str| made.nodes.iter().position(|node| node.id == id).unwrap();
@@ -270,7 +185,8 @@ mod tests {
     #[test]
     fn a_route_says_where_it_stands_and_its_edges_what_they_rest_on() {
         let answer =
-            result(&TreeSearchRequest::new("CCOCC"), &plan(), OfferAnnotation::default(), Duration::ZERO);
+            result(&TreeSearchRequest::new("CCOCC"), &plan(), OfferAnnotation::default(), Duration::ZERO)
+                .expanded();
 
         let bought = &answer.route_hierarchy["1"]["b1"][0][0];
         let made = &answer.route_hierarchy["2"]["b2"][0][0];
@@ -297,7 +213,8 @@ mod tests {
     #[test]
     fn a_molecule_that_no_route_avoids_is_essential_and_others_say_what_they_are_for() {
         let answer =
-            result(&TreeSearchRequest::new("CCOCC"), &plan(), OfferAnnotation::default(), Duration::ZERO);
+            result(&TreeSearchRequest::new("CCOCC"), &plan(), OfferAnnotation::default(), Duration::ZERO)
+                .expanded();
 
         let standings = |route: &RouteGraph| -> Vec<_> {
             let standings = route.nodes.iter().filter_map(|node| node.standing.clone());
@@ -315,7 +232,8 @@ mod tests {
     #[test]
     fn a_reaction_is_listed_once_with_its_edges_in_order() {
         let answer =
-            result(&TreeSearchRequest::new("CCOCC"), &plan(), OfferAnnotation::default(), Duration::ZERO);
+            result(&TreeSearchRequest::new("CCOCC"), &plan(), OfferAnnotation::default(), Duration::ZERO)
+                .expanded();
 
         let edge = |from: &str, to: &str| format!("{}:{}", id(from), id(to));
         let mut made = vec![edge("CCO", "C"), edge("CCO", "CO")];
@@ -345,7 +263,8 @@ mod tests {
         let empty = SearchResult { groups: Vec::new(), ..plan() };
 
         let answer =
-            result(&TreeSearchRequest::new("CCOCC"), &empty, OfferAnnotation::default(), Duration::ZERO);
+            result(&TreeSearchRequest::new("CCOCC"), &empty, OfferAnnotation::default(), Duration::ZERO)
+                .expanded();
 
         assert!(answer.route_hierarchy.is_empty());
         assert!(answer.reagent_results.reaction_to_edges.is_empty());

@@ -33,6 +33,7 @@ pub mod reservoir;
 mod reservoir_filter;
 mod resources;
 mod rounding;
+mod route_parts;
 mod samples;
 mod settings;
 mod shopping;

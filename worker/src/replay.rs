@@ -15,8 +15,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use chrono::Utc;
 use contract::{
-    BulkQueryJob, BulkQueryOutcome, JobFailure, LikelihoodJob, Likelihoods, Sample, SampleJob, SampleObject,
-    SampleStatus, StoredAsyncSampleJob, StoredBulkQueryJob, StoredLikelihoodJob, StoredPlanJob,
+    BulkQueryJob, BulkQueryOutcome, CompactResult, JobFailure, LikelihoodJob, Likelihoods, Sample, SampleJob,
+    SampleObject, SampleStatus, StoredAsyncSampleJob, StoredBulkQueryJob, StoredLikelihoodJob, StoredPlanJob,
     StoredSampleJob, StoredTreeSearchJob, TreeSearchJob,
 };
 use flate2::read::GzDecoder;
@@ -120,7 +120,8 @@ async fn search(
     let started = Instant::now();
     let time = Duration::try_from_secs_f64(job.request.max_seconds).context("max_seconds")?;
     let budget = synth::Budget::until(started + time, Arc::default());
-    search.answer(&job, budget, started).await.map_err(|error| anyhow!(error))
+    let answer = search.answer(&job, budget, started).await.map_err(|error| anyhow!(error))?;
+    Ok(answer.map(CompactResult::expanded))
 }
 
 /// Runs a bulk query and returns its body.

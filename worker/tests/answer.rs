@@ -40,7 +40,7 @@ fn an_answer_takes_what_was_reckoned_for_its_routes() {
 
     let before = MEMORY.forget();
     let request = contract::TreeSearchRequest::new(&*plan.target);
-    let answer = result(&request, &plan, OfferAnnotation::default(), Duration::ZERO);
+    let answer = result(&request, &plan, OfferAnnotation::default(), Duration::ZERO).expanded();
     let text = serde_json::value::to_raw_value(&Ok::<_, contract::JobFailure>(answer)).unwrap();
     // Serialised as it is sent.
     let mut sent = Vec::new();

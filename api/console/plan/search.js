@@ -3,6 +3,7 @@
 //
 // If the service streams events, they are shown as they come, and a lost connection is resumed. Otherwise the page waits for the answer.
 
+import { expanded } from "../answer/compact_answer.js";
 import { events } from "../service/event_stream.js";
 import { Refused, refusal } from "../service/login.js";
 import { why } from "../service/service.js";
@@ -28,9 +29,9 @@ export async function search(session, body, stop, listener) {
   const timeout = AbortSignal.timeout(1000 * ((Number(body.max_seconds) || 0) + SLACK));
   const signal = AbortSignal.any([stop, timeout]);
   try {
-    const first = await session.open("/synth/v1/treesearch", { method: "POST", body, accept: "text/event-stream, application/json;q=0.9", signal });
+    const first = await session.open("/synth/v1/treesearch?view=compact", { method: "POST", body, accept: "text/event-stream, application/json;q=0.9", signal });
     const isStream = first.headers.get("content-type")?.startsWith("text/event-stream");
-    const answer = isStream ? await followed(session, first, signal, listener) : await first.json();
+    const answer = expanded(isStream ? await followed(session, first, signal, listener) : await first.json());
     const id = (isStream && first.headers.get("content-location")?.split("/").at(-2)) || null;
     return { kind: "answer", answer, bytes: JSON.stringify(answer, null, 1), id };
   } catch (fault) {
@@ -44,7 +45,7 @@ export async function search(session, body, stop, listener) {
 }
 
 /**
- * The answer at the end of an event stream, however often the connection to it is lost.
+ * The compact answer at the end of an event stream, however often the connection to it is lost.
  * @param {import("../service/login.js").Session} session
  * @param {Response} first
  * @param {AbortSignal} signal

@@ -6,8 +6,11 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use serde::{Deserialize, Deserializer, Serialize, de::Error};
-use serde_json::Value;
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{Error, IgnoredAny},
+};
+use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::{
@@ -127,9 +130,7 @@ impl CompactResult {
         TreeSearchResult {
             search_smiles: self.search_smiles,
             metadata: self.metadata,
-            route_hierarchy: each_route(self.route_hierarchy, |route| {
-                expanded_route(route, molecules, steps)
-            }),
+            route_hierarchy: each_route(self.route_hierarchy, |route| route.expanded(molecules, steps)),
             pricing_annotations: self.pricing_annotations,
             reagent_results: self.reagent_results,
         }
@@ -177,34 +178,39 @@ fn compact_route(
     compact
 }
 
-fn expanded_route(route: CompactRoute, molecules: &[CompactMolecule], steps: &[CompactStep]) -> RouteGraph {
-    let molecules: Vec<&CompactMolecule> =
-        route.molecules.iter().filter_map(|&index| molecules.get(index as usize)).collect();
-    let steps: Vec<&CompactStep> =
-        route.steps.iter().filter_map(|&index| steps.get(index as usize)).collect();
-    let depths = depths(&molecules, &steps);
-    let nodes = molecules.into_iter().map(|molecule| Node {
-        id: molecule.id.clone(),
-        data: NodeData {
-            depth: depths.get(molecule.id.as_str()).copied().unwrap_or_default(),
-            ..molecule.data.clone()
-        },
-        standing: molecule.standing.clone(),
-    });
-    let edges = steps.iter().flat_map(|step| {
-        step.precursors.iter().map(|precursor| Edge {
-            source: step.product.clone(),
-            target: precursor.clone(),
-            plausibility: step.plausibility,
-            evidence: step.evidence.clone(),
-        })
-    });
-    RouteGraph {
-        directed: true,
-        multigraph: false,
-        graph: route.graph,
-        nodes: nodes.collect(),
-        edges: edges.collect(),
+impl CompactRoute {
+    /// Converts to the contract's shape, with these molecules and steps of its result. Indices without a molecule or
+    /// step are left out.
+    #[must_use]
+    pub fn expanded(self, molecules: &[CompactMolecule], steps: &[CompactStep]) -> RouteGraph {
+        let molecules: Vec<&CompactMolecule> =
+            self.molecules.iter().filter_map(|&index| molecules.get(index as usize)).collect();
+        let steps: Vec<&CompactStep> =
+            self.steps.iter().filter_map(|&index| steps.get(index as usize)).collect();
+        let depths = depths(&molecules, &steps);
+        let nodes = molecules.into_iter().map(|molecule| Node {
+            id: molecule.id.clone(),
+            data: NodeData {
+                depth: depths.get(molecule.id.as_str()).copied().unwrap_or_default(),
+                ..molecule.data.clone()
+            },
+            standing: molecule.standing.clone(),
+        });
+        let edges = steps.iter().flat_map(|step| {
+            step.precursors.iter().map(|precursor| Edge {
+                source: step.product.clone(),
+                target: precursor.clone(),
+                plausibility: step.plausibility,
+                evidence: step.evidence.clone(),
+            })
+        });
+        RouteGraph {
+            directed: true,
+            multigraph: false,
+            graph: self.graph,
+            nodes: nodes.collect(),
+            edges: edges.collect(),
+        }
     }
 }
 
@@ -236,12 +242,12 @@ pub enum StoredSearchResult {
 }
 
 impl StoredSearchResult {
-    /// Converts to the contract's shape.
+    /// Converts to the compact shape.
     #[must_use]
-    pub fn expanded(self) -> TreeSearchResult {
+    pub fn compact(self) -> CompactResult {
         match self {
-            Self::Compact(result) => result.expanded(),
-            Self::Full(result) => result,
+            Self::Compact(result) => result,
+            Self::Full(result) => CompactResult::of(result),
         }
     }
 }
@@ -249,12 +255,17 @@ impl StoredSearchResult {
 impl<'de> Deserialize<'de> for StoredSearchResult {
     /// Reads either shape; only a compact one has `molecules`.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(deserializer)?;
-        let result = match value.get("molecules") {
-            Some(_) => serde_json::from_value(value).map(Self::Compact),
-            None => serde_json::from_value(value).map(Self::Full),
+        #[derive(Deserialize)]
+        struct Shape {
+            molecules: Option<IgnoredAny>,
+        }
+
+        let text = Box::<RawValue>::deserialize(deserializer)?;
+        let read = || match serde_json::from_str::<Shape>(text.get())?.molecules {
+            Some(IgnoredAny) => serde_json::from_str(text.get()).map(Self::Compact),
+            None => serde_json::from_str(text.get()).map(Self::Full),
         };
-        result.map_err(D::Error::custom)
+        read().map_err(D::Error::custom)
     }
 }
 
@@ -278,7 +289,7 @@ mod tests {
                 let text = serde_json::to_string(&stored).unwrap();
                 let read: StoredSearchResult = serde_json::from_str(&text).unwrap();
                 assert_eq!(read, stored);
-                assert_eq!(read.expanded(), result);
+                assert_eq!(read.compact().expanded(), result);
             }
         }
     }

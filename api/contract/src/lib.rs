@@ -104,6 +104,6 @@ pub use search_request::{Country, MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, TreeSearchRe
 pub use shaped_result::{NATIVE_RESULT, ShapedResult};
 pub use shopping::{OrderedPack, ShoppingList, StockTaken, Unpriced, VendorOrder};
 pub use treesearch::{
-    Conditions, Edge, Metadata, Node, NodeData, NodeNecessity, PricingAnnotation, ReagentResults,
-    RefusedSteps, RouteGraph, RouteHierarchy, RouteSummary, SearchReport, StepEvidence, TreeSearchResult,
+    Conditions, Edge, Hierarchy, Metadata, Node, NodeData, NodeNecessity, PricingAnnotation, ReagentResults,
+    RefusedSteps, RouteGraph, RouteSummary, SearchReport, StepEvidence, TreeSearchResult,
 };

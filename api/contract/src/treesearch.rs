@@ -11,10 +11,7 @@ use crate::{constraints::ConstraintReport, search_request::Country, shopping::Sh
 
 /// Routes by number of steps of the longest branch, then by backbone; each value holds one array of routes per distinct
 /// set of building blocks, best first.
-pub(crate) type Hierarchy<R> = BTreeMap<String, BTreeMap<String, Vec<Vec<R>>>>;
-
-/// Route graphs in this order.
-pub type RouteHierarchy = Hierarchy<RouteGraph>;
+pub type Hierarchy<R> = BTreeMap<String, BTreeMap<String, Vec<Vec<R>>>>;
 
 /// Every validated route found, with offers for the building blocks used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -27,7 +24,7 @@ pub struct TreeSearchResult {
     /// `route_hierarchy[steps][backbone]`: `steps` is the number of reaction steps of the longest branch. `backbone`
     /// is `b` and 16 hexadecimal digits, the same for the same backbone in every search.
     #[schema(value_type = BTreeMap<String, BTreeMap<String, Vec<Vec<RouteGraph>>>>)]
-    pub route_hierarchy: RouteHierarchy,
+    pub route_hierarchy: Hierarchy<RouteGraph>,
     /// Vendor offers for the building blocks used.
     pub pricing_annotations: Vec<PricingAnnotation>,
     /// The distinct reaction steps.
@@ -83,8 +80,8 @@ pub struct SearchReport {
 /// Proposed steps that were rejected, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RefusedSteps {
-    /// The selectivity rules rejected them: something else in the reaction mixture reacts first, or there is no
-    /// leaving group or no activation.
+    /// A chemist would not run them: something else in the reaction mixture reacts first, there is no leaving group or
+    /// no activation, or hardly anything speaks for them.
     pub unsound: u64,
     /// Run forwards, the template does not give their product.
     pub product_not_regained: u64,

@@ -246,7 +246,7 @@ impl Client {
         };
         match database::within(STATEMENT_TIMEOUT, store::state(pool, id)).await? {
             store::WatchedState::Finished(outcome) => {
-                Ok(decode::<J>(outcome).ok().and_then(Result::ok).map(|outcome| (request, outcome)))
+                Ok(decode::<J>(&outcome).ok().and_then(Result::ok).map(|outcome| (request, outcome)))
             }
             _ => Ok(None),
         }

@@ -3,7 +3,7 @@
 use std::{marker::PhantomData, sync::Arc, time::Duration};
 
 use contract::{JobFailure, JobId};
-use serde_json::Value;
+use serde_json::value::RawValue;
 use sqlx::PgPool;
 use tokio::time::Instant;
 use tracing::warn;
@@ -99,7 +99,7 @@ impl<J: Job> Pending<J> {
                 tokio::time::timeout(POLL_INTERVAL.min(self.poll_timeout()), self.poll_outcome()).await;
             let late = Instant::now() >= self.deadline;
             let outcome = match looked {
-                Ok(Ok(store::Outcome::Finished(outcome))) => decode::<J>(outcome),
+                Ok(Ok(store::Outcome::Finished(outcome))) => decode::<J>(&outcome),
                 Ok(Ok(store::Outcome::Missing)) => Err(AwaitError::Lost),
                 Ok(Ok(store::Outcome::Open)) | Err(_) if late => Err(AwaitError::DeadlinePassed),
                 Ok(Err(error)) if late => Err(error.into()),
@@ -127,7 +127,7 @@ impl<J: Job> Pending<J> {
 
     /// Reads the row. If it is too late to start the job, this also stores the terminal state.
     async fn poll_outcome(&self) -> Result<store::Outcome, sqlx::Error> {
-        if let Some(outcome) = self.waiter.take_outcome().and_then(|text| serde_json::from_str(&text).ok()) {
+        if let Some(outcome) = self.waiter.take_outcome().and_then(|text| RawValue::from_string(text).ok()) {
             return Ok(store::Outcome::Finished(outcome));
         }
         let id = self.id.to_string();
@@ -142,8 +142,8 @@ impl<J: Job> Pending<J> {
 }
 
 /// Decodes the stored outcome.
-pub(crate) fn decode<J: Job>(outcome: Value) -> Result<Result<J::Outcome, JobFailure>, AwaitError> {
-    serde_json::from_value(outcome).map_err(AwaitError::Undecodable)
+pub(crate) fn decode<J: Job>(outcome: &RawValue) -> Result<Result<J::Outcome, JobFailure>, AwaitError> {
+    serde_json::from_str(outcome.get()).map_err(AwaitError::Undecodable)
 }
 
 impl<J> Drop for Pending<J> {

@@ -10,7 +10,7 @@ use std::{
 
 use contract::{Cause, JobId};
 use database::interval;
-use serde_json::{Value, value::RawValue};
+use serde_json::value::RawValue;
 use sqlx::{PgConnection, PgExecutor, PgPool, types::Json};
 
 use crate::{Job, JobCaller, WorkEstimate, config::DEAD_AFTER, retention::BATCH_ROWS};
@@ -195,18 +195,18 @@ pub(crate) struct QueueLoad {
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Open,
-    Finished(Value),
+    Finished(Box<RawValue>),
     Missing,
 }
 
 pub(crate) async fn outcome(pool: &PgPool, id: &str) -> Result<Outcome, sqlx::Error> {
     let row =
-        sqlx::query!(r#"select finished_at is not null as "finished!", outcome from jobs where id = $1"#, id)
+        sqlx::query!(r#"select finished_at is not null as "finished!", outcome as "outcome: Json<Box<RawValue>>" from jobs where id = $1"#, id)
             .fetch_optional(pool)
             .await?;
     Ok(match row {
         None => Outcome::Missing,
-        Some(row) if row.finished => Outcome::Finished(row.outcome.unwrap_or_default()),
+        Some(row) if row.finished => Outcome::Finished(row.outcome.unwrap_or_default().0),
         Some(_) => Outcome::Open,
     })
 }
@@ -217,20 +217,20 @@ pub(crate) enum WatchedState {
     Open,
     /// Its deadline has passed.
     Late,
-    Finished(Value),
+    Finished(Box<RawValue>),
     Missing,
 }
 
 pub(crate) async fn state(pool: &PgPool, id: &str) -> Result<WatchedState, sqlx::Error> {
     let row = sqlx::query!(
-        r#"select finished_at is not null as "finished!", deadline < now() as "late!", outcome from jobs where id = $1"#,
+        r#"select finished_at is not null as "finished!", deadline < now() as "late!", outcome as "outcome: Json<Box<RawValue>>" from jobs where id = $1"#,
         id
     )
     .fetch_optional(pool)
     .await?;
     Ok(match row {
         None => WatchedState::Missing,
-        Some(row) if row.finished => WatchedState::Finished(row.outcome.unwrap_or_default()),
+        Some(row) if row.finished => WatchedState::Finished(row.outcome.unwrap_or_default().0),
         Some(row) if row.late => WatchedState::Late,
         Some(_) => WatchedState::Open,
     })

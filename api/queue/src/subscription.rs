@@ -95,7 +95,7 @@ impl<J: Job> Subscription<J> {
             return Ok(JobUpdate { events, end: None });
         }
         let end = match state {
-            store::WatchedState::Finished(outcome) => Some(decode::<J>(outcome)),
+            store::WatchedState::Finished(outcome) => Some(decode::<J>(&outcome)),
             store::WatchedState::Missing => Some(Err(AwaitError::Lost)),
             store::WatchedState::Late => Some(Err(AwaitError::DeadlinePassed)),
             store::WatchedState::Open => {

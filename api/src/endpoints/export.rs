@@ -40,10 +40,10 @@ pub fn format_name(input: &InputValue<'_>) -> Result<Option<ExportFormat>, Field
     choice(&ExportFormat::ALL, ExportFormat::name)(input).map(Some)
 }
 
-/// Returns the fault of a request for a stream whose query names another format or view.
-pub fn no_format_of_a_stream(parameter: &'static str) -> ErrorItem {
+/// Returns the fault of a request for a stream whose query names another format.
+pub fn no_format_of_a_stream() -> ErrorItem {
     ErrorItem {
-        loc: vec!["query".into(), parameter.into()],
+        loc: vec!["query".into(), "format".into()],
         msg: "An event stream has no other format".to_owned(),
         kind: "value_error".to_owned(),
     }

@@ -7,7 +7,7 @@ use axum::{
 use contract::ExportFormat;
 use http_errors::{ApiError, query_pairs};
 
-use super::{MAX_ID, export, with_empty_query};
+use super::{MAX_ID, export, treesearch::View, with_empty_query};
 use crate::fields::{Faults, Fields, InputValue, word};
 
 /// The one id in the path of a request; the query must be empty.
@@ -31,12 +31,32 @@ impl<S: Send + Sync> FromRequestParts<S> for PathIdAndFormat {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let path = Path::from_request_parts(parts, state).await;
-        let mut faults = Faults::default();
-        let id = named_path_id(name(parts), path, &mut faults);
-        let format = export::format(Fields::query(query_pairs(&parts.uri), &mut faults));
-        faults.settle(id.zip(format)).map(|(id, format)| Self(id, format))
+        id_and_query(parts, state, export::format).await.map(|(id, format)| Self(id, format))
     }
+}
+
+/// The one id in the path of a request whose query has at most the view of a search result.
+pub struct PathIdAndView(pub String, pub View);
+
+impl<S: Send + Sync> FromRequestParts<S> for PathIdAndView {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        id_and_query(parts, state, View::query).await.map(|(id, view)| Self(id, view))
+    }
+}
+
+/// Returns the id in the operation's path, and what `parse` reads in the query.
+async fn id_and_query<T>(
+    parts: &mut Parts,
+    state: &(impl Send + Sync),
+    parse: impl FnOnce(Fields<'_, '_>) -> Option<T>,
+) -> Result<(String, T), ApiError> {
+    let path = Path::from_request_parts(parts, state).await;
+    let mut faults = Faults::default();
+    let id = named_path_id(name(parts), path, &mut faults);
+    let parsed = parse(Fields::query(query_pairs(&parts.uri), &mut faults));
+    faults.settle(id.zip(parsed))
 }
 
 /// Returns the name of the id in the operation's path.

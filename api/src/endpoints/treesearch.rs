@@ -2,25 +2,26 @@
 
 pub(super) mod constraints;
 pub mod events;
+mod view;
 
 use std::collections::HashSet;
 
 use axum::{
-    Json,
     extract::{Path, Request, State, rejection::PathRejection},
     http::header,
     response::{IntoResponse, Response},
 };
 use chem::{Limits, MappedMolecule};
 use contract::{
-    AizynthTrees, COMPACT_RESULT, CompactResult, Country, EngineAnswer, ErrorItem, ExportFormat,
-    MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, QuotaKind, RetrocastPredictions, RouteGraph, StreamEvent,
+    AizynthTrees, CompactResult, CompactRoute, Country, EngineAnswer, ErrorItem, ExportFormat,
+    MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, NodeData, QuotaKind, RetrocastPredictions, RouteGraph, StreamEvent,
     TreeSearchRequest, TreeSearchResult,
 };
 
 use http_errors::ApiError;
 use serde_json::{Value, json};
 
+pub use self::view::View;
 use super::{
     MAX_ID, answer_fault,
     engines::Engines,
@@ -59,14 +60,12 @@ pub const CREATE: Operation = Operation {
         Experimental.",
     summary = "Create a tree search",
     params(("format" = Option<String>, Query, description = export::DESCRIPTION),
-        ("view" = Option<String>, Query, description = "With `compact`, molecules and steps stand once, and \
-            routes name them by their indices (`CompactResult`): about a sixth of the bytes. Means nothing with \
-            `format`. An extension.")),
+        ("view" = Option<String>, Query, description = View::DESCRIPTION)),
     request_body(content = TreeSearchRequest),
     responses((status = 200,
         description = "The routes; an answer without routes is not an error. With `Accept: text/event-stream`, \
             an extension, events while routes are found: `progress` (`SearchProgress`), `route` \
-            (`FoundRoute`), and as the last one `answer` (`TreeSearchResult`) or `problem` \
+            (`FoundRoute`), and as the last one `answer` (as without a stream) or `problem` \
             (`StreamProblem`). Resume a stream that ends without either at its `Content-Location`.",
         content((TreeSearchResult = "application/json", example = json!(example!("tree_search"))), (StreamEvent = "text/event-stream"),
             (CompactResult = "application/vnd.retort.compact+json"),
@@ -83,61 +82,37 @@ pub async fn create(
     let parse = move |body: &[u8], faults: &mut Faults| parse(body, longest, faults);
     let (shape, search_request) = search.caller.query_and_body(request, shape, parse).await?;
 
-    if let Some(parameter) = shape.parameter().filter(|_| is_stream) {
-        return Err(ApiError::Invalid(vec![export::no_format_of_a_stream(parameter)]));
-    }
-    if is_stream {
-        return events::begin(search, search_request, stream_context).await;
-    }
-    let result = match run(&search, search_request, None).await? {
-        Ok(result) => result,
-        Err(refusal) => return Ok(refusal),
-    };
     match shape {
-        ResultShape::Export(format) => exported(&search, format, result).await,
-        ResultShape::Compact => compact(result).await,
-        ResultShape::Contract => Ok(Json(result).into_response()),
+        ResultShape::Export(_) if is_stream => Err(ApiError::Invalid(vec![export::no_format_of_a_stream()])),
+        ResultShape::Own(view) if is_stream => {
+            events::begin(search, search_request, view, stream_context).await
+        }
+        shape => match (run(&search, search_request, None).await?, shape) {
+            (Err(refusal), _) => Ok(refusal),
+            (Ok(result), ResultShape::Export(format)) => exported(&search, format, result.expanded()).await,
+            (Ok(result), ResultShape::Own(view)) => {
+                let body = view.written(result).await?;
+                Ok(([(header::CONTENT_TYPE, view.media_type())], body).into_response())
+            }
+        },
     }
 }
 
 /// Shape of the result that a query asks for.
 enum ResultShape {
-    /// That of the contract.
-    Contract,
-    /// The contract's, with molecules and steps once.
-    Compact,
+    /// The service's own.
+    Own(View),
     /// That of another program.
     Export(ExportFormat),
-}
-
-impl ResultShape {
-    /// Returns the query's parameter that asks for the shape.
-    fn parameter(&self) -> Option<&'static str> {
-        match self {
-            Self::Contract => None,
-            Self::Compact => Some("view"),
-            Self::Export(_) => Some("format"),
-        }
-    }
 }
 
 /// Parses a query that has at most a format and a view, which means nothing to the format of another program.
 fn shape(mut query: Fields<'_, '_>) -> Option<ResultShape> {
     let format = query.optional("format", None, export::format_name);
-    let views = choice(&[false, true], |is_compact| if is_compact { "compact" } else { "full" });
-    let is_compact = query.optional("view", false, views);
+    let view = View::read(&mut query);
     query.finish();
-    let contract = if is_compact? { ResultShape::Compact } else { ResultShape::Contract };
-    Some(format?.map_or(contract, ResultShape::Export))
-}
-
-/// Answers with a compact result.
-async fn compact(result: TreeSearchResult) -> Result<Response, ApiError> {
-    // A thousand routes take long enough to be written off the async threads.
-    let writing = tokio::task::spawn_blocking(move || serde_json::to_vec(&CompactResult::of(result)));
-    let written = writing.await.map_err(|error| ApiError::internal(&error))?;
-    let body = written.map_err(|error| ApiError::internal(&error))?;
-    Ok(([(header::CONTENT_TYPE, COMPACT_RESULT)], body).into_response())
+    let own = ResultShape::Own(view?);
+    Some(format?.map_or(own, ResultShape::Export))
 }
 
 /// Searches with an engine and answers as clients of this API family read it.
@@ -182,8 +157,8 @@ pub async fn create_by_engine(
             error => error,
         })?;
     match (result, format) {
-        (Ok(result), Some(format)) => exported(&search, format, result).await,
-        (Ok(result), None) => Ok(Shaped(shape.of_result(result), shape).into_response()),
+        (Ok(result), Some(format)) => exported(&search, format, result.expanded()).await,
+        (Ok(result), None) => Ok(Shaped(shape.of_result(result.expanded()), shape).into_response()),
         (Err(refusal), _) => Ok(refusal),
     }
 }
@@ -200,7 +175,7 @@ async fn run(
     search: &MeteredSearch,
     search_request: TreeSearchRequest,
     engine: Option<&str>,
-) -> Result<Result<TreeSearchResult, Response>, ApiError> {
+) -> Result<Result<CompactResult, Response>, ApiError> {
     let MeteredSearch { jobs, limits, deadlines, arrival, caller } = search;
     let (groups, group_size) = (search_request.max_backbone_groups, search_request.max_backbone_group_size);
     let max_seconds = search_request.max_seconds;
@@ -219,11 +194,7 @@ async fn run(
 }
 
 /// Returns `result` if it satisfies the contract.
-fn validated(
-    result: TreeSearchResult,
-    max_groups: u32,
-    max_group_size: u32,
-) -> Result<TreeSearchResult, ApiError> {
+fn validated(result: CompactResult, max_groups: u32, max_group_size: u32) -> Result<CompactResult, ApiError> {
     let faults = contract_violations(&result, max_groups, max_group_size);
     if faults.is_empty() {
         return Ok(result);
@@ -317,7 +288,7 @@ pub(super) fn not_smiles(reason: &dyn std::fmt::Display) -> FieldFault {
 }
 
 /// Lists the violations of the contract in `result`.
-fn contract_violations(result: &TreeSearchResult, max_groups: u32, max_group_size: u32) -> Vec<ErrorItem> {
+fn contract_violations(result: &CompactResult, max_groups: u32, max_group_size: u32) -> Vec<ErrorItem> {
     let mut faults = Vec::new();
     let hierarchy = &result.route_hierarchy;
     let mut fault = |kind: &str, msg: String| faults.push(answer_fault("route_hierarchy", kind, &msg));
@@ -337,8 +308,8 @@ fn contract_violations(result: &TreeSearchResult, max_groups: u32, max_group_siz
             if variations.len() > max_group_size as usize {
                 fault("too_long", format!("`{key}` has more variations than the {max_group_size} requested"));
             }
-            for graph in variations.iter().flatten() {
-                if let Err(reason) = check_graph(graph) {
+            for route in variations.iter().flatten() {
+                if let Err(reason) = check_route(route, result) {
                     fault("graph_invalid", format!("a route of `{key}`: {reason}"));
                 }
             }
@@ -352,20 +323,80 @@ fn is_backbone_key(key: &str) -> bool {
     key.strip_prefix('b').is_some_and(|digits| digits.len() == 16 && digits.bytes().all(is_hex))
 }
 
+/// Checks a route of `result` as [`check_graph`] does, without expanding it.
+fn check_route(route: &CompactRoute, result: &CompactResult) -> Result<(), &'static str> {
+    let molecules = route.molecules.iter().map(|&index| result.molecules.get(index as usize));
+    let steps = route.steps.iter().map(|&index| result.steps.get(index as usize));
+    let (Some(molecules), Some(steps)) =
+        (molecules.collect::<Option<Vec<_>>>(), steps.collect::<Option<Vec<_>>>())
+    else {
+        return Err("it names a molecule or a step that the result lacks");
+    };
+    let nodes = molecules.iter().map(|molecule| (&*molecule.id, &molecule.data));
+    let ends = steps.iter().flat_map(|step| step.precursors.iter().chain([&step.product]));
+    check_parts(nodes, ends.map(String::as_str))
+}
+
 pub(super) fn check_graph(graph: &RouteGraph) -> Result<(), &'static str> {
-    let ids: HashSet<_> = graph.nodes.iter().map(|node| node.id.as_str()).collect();
-    let is_node = |id: &str| ids.contains(id);
     if !graph.directed || graph.multigraph {
         return Err("it is not a simple directed graph");
     }
-    if ids.is_empty() || ids.len() != graph.nodes.len() {
-        return Err("it has no nodes or repeats a node id");
+    let ends = graph.edges.iter().flat_map(|edge| [&*edge.source, &*edge.target]);
+    check_parts(graph.nodes.iter().map(|node| (&*node.id, &node.data)), ends)
+}
+
+/// Checks a graph of these nodes, with the ends of all edges.
+fn check_parts<'a>(
+    nodes: impl Iterator<Item = (&'a str, &'a NodeData)>,
+    mut ends: impl Iterator<Item = &'a str>,
+) -> Result<(), &'static str> {
+    let mut ids = HashSet::new();
+    for (id, data) in nodes {
+        if !ids.insert(id) {
+            return Err("it repeats a node id");
+        }
+        if data.is_building_block != data.building_block_idx.is_some() {
+            return Err("a building block lacks its index, or another node has one");
+        }
     }
-    if !graph.edges.iter().all(|edge| is_node(&edge.source) && is_node(&edge.target)) {
-        return Err("an edge refers to an unknown node");
+    match ids.is_empty() {
+        true => Err("it has no nodes"),
+        false if ends.all(|id| ids.contains(id)) => Ok(()),
+        false => Err("an edge refers to an unknown node"),
     }
-    if graph.nodes.iter().any(|node| node.data.is_building_block != node.data.building_block_idx.is_some()) {
-        return Err("a building block lacks its index, or another node has one");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_route_has_the_molecules_of_its_steps_and_nothing_that_its_result_lacks() {
+        let sound = CompactResult::of(serde_json::from_value(example!("tree_search")).unwrap());
+        let route = |result: &CompactResult| -> CompactRoute {
+            let routes = result.route_hierarchy.values().flat_map(|groups| groups.values());
+            routes.flatten().flatten().next().unwrap().clone()
+        };
+        let check = |change: &dyn Fn(&mut CompactResult, &mut CompactRoute)| {
+            let (mut result, mut route) = (sound.clone(), route(&sound));
+            change(&mut result, &mut route);
+            check_route(&route, &result).err().unwrap_or_default()
+        };
+
+        assert_eq!(contract_violations(&sound, 1, 1), []);
+        assert_eq!(check(&|_, _| {}), "");
+        let lacking = "it names a molecule or a step that the result lacks";
+        assert_eq!(check(&|result, _| result.steps.clear()), lacking);
+        assert_eq!(check(&|_, route| route.molecules.push(99)), lacking);
+        assert_eq!(check(&|_, route| route.molecules.push(0)), "it repeats a node id");
+        assert_eq!(
+            check(&|_, route| *route = CompactRoute { graph: None, molecules: vec![], steps: vec![] }),
+            "it has no nodes"
+        );
+        assert_eq!(check(&|_, route| _ = route.molecules.pop()), "an edge refers to an unknown node");
+        assert_eq!(
+            check(&|result, _| result.molecules[0].data.is_building_block = true),
+            "a building block lacks its index, or another node has one"
+        );
     }
-    Ok(())
 }

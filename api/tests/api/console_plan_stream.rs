@@ -1,6 +1,7 @@
 //! Routes in the console during a search, delivered by an event stream. The service's own tests cover the stream;
 //! here the test sends the events.
 
+use contract::CompactResult;
 use serde_json::{Value, json};
 use test_support::Chromium;
 
@@ -17,12 +18,12 @@ const MOCK_STREAM_SCRIPT: &str = "
     const stream = (signal) => new Response(new ReadableStream({ start(controller) {
         window.stream = controller;
         signal.addEventListener('abort', () => controller.error(signal.reason));
-    } }), { headers: { 'content-type': 'text/event-stream; charset=utf-8', 'content-location': '/synth/v1/treesearch/one/events' } });
+    } }), { headers: { 'content-type': 'text/event-stream; charset=utf-8', 'content-location': '/synth/v1/treesearch/one/events?view=compact' } });
     window.fetch = async (address, how) => {
-        if (address === '/synth/v1/treesearch') return stream(how.signal);
+        if (address === '/synth/v1/treesearch?view=compact') return stream(how.signal);
         // Only this page knows the search.
         if (address === '/synth-batches/v1/plans') return new Response('null', { status: 400 });
-        if (address !== '/synth/v1/treesearch/one/events') return plain(address, how);
+        if (address !== '/synth/v1/treesearch/one/events?view=compact') return plain(address, how);
         window.resumed.push(how.headers['Last-Event-ID']);
         return stream(how.signal);
     };
@@ -73,8 +74,7 @@ async fn routes_are_seen_as_they_are_found_and_what_is_looked_at_stays_when_the_
     let shopping = browser.text("#shopping").await;
     browser.screenshot("plan_growing").await;
     breaks_no_rule(&browser).await;
-    tell(&browser, 4, "answer", &serde_json::to_value(recorded::answer(RecordedVariant::AsFound)).unwrap())
-        .await;
+    tell(&browser, 4, "answer", &json!(CompactResult::of(recorded::answer(RecordedVariant::AsFound)))).await;
     browser.wait_for_text("#route_count", |text| text == "10").await;
     let still = browser.run("return document.querySelector('#scheme .molecule').parentElement.innerHTML.match(/building block [^ \"]+/i)?.[0] ?? ''").await;
     let summary = browser.text("#route_summary").await;

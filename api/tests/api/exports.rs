@@ -185,16 +185,15 @@ async fn a_compact_result_holds_all_of_a_search() {
 }
 
 #[tokio::test]
-async fn a_view_is_one_of_two_and_not_of_a_stream() {
+async fn a_view_is_one_of_two() {
     let service = Service::start_without_workers(&[]).await;
     let body = r#"{"search_smiles": "CCO"}"#;
 
-    let unknown = service.post(&format!("{SEARCH}?view=tiny"), body).await;
-    let stream = service.request(Method::POST, &format!("{SEARCH}?view=compact")).await;
-    let stream =
-        answer(stream.header("accept", "text/event-stream").json(&json!({ "search_smiles": "CCO" }))).await;
+    let search = service.post(&format!("{SEARCH}?view=tiny"), body).await;
+    let stream = service.get(&format!("{SEARCH}/a/events?view=")).await;
+    let plan = service.get("/synth-batches/v1/plans/a?view=compact").await;
 
-    for (refused, kind) in [(unknown, "enum"), (stream, "value_error")] {
+    for (refused, kind) in [(search, "enum"), (stream, "enum"), (plan, "extra_forbidden")] {
         let fault = ("query.view".to_owned(), kind.to_owned());
         assert_eq!((refused.status, refused.faults()), (422, vec![fault]));
     }

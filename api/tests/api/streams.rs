@@ -59,6 +59,25 @@ async fn a_stream_publishes_routes_and_ends_with_the_same_answer_as_a_request() 
 }
 
 #[tokio::test]
+async fn a_stream_keeps_its_view_where_it_resumes() {
+    let service = Service::start().await;
+    let search = format!("{SEARCH}?view=compact");
+    let plain = service.post(&search, &body(PROGRESS_DEPTH).to_string()).await;
+
+    let reader =
+        EventReader::of(service.request(Method::POST, &search).await.json(&body(PROGRESS_DEPTH))).await;
+
+    let location = reader.location();
+    assert!(location.ends_with("/events?view=compact"), "{location}");
+    let events = reader.rest().await;
+    assert_eq!(events[2].2, plain.json());
+    assert!(events[2].2["molecules"].is_array(), "{}", events[2].2);
+    assert_eq!(service.open_stream(&location).await.rest().await, events);
+    let full = service.open_stream(location.trim_end_matches("?view=compact")).await.rest().await;
+    assert_eq!(full[2].2, service.post(SEARCH, &body(PROGRESS_DEPTH).to_string()).await.json());
+}
+
+#[tokio::test]
 async fn a_searcher_that_knows_no_streams_answers_all_the_same() {
     let service = Service::start().await;
 

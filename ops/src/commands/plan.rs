@@ -9,7 +9,7 @@ use std::{path::PathBuf, pin::pin, time::Duration};
 
 use anyhow::Context as _;
 use clap::Args;
-use contract::TreeSearchResult;
+use contract::{CompactResult, TreeSearchResult};
 use futures::{StreamExt as _, stream};
 use tokio::signal;
 
@@ -145,7 +145,10 @@ impl PlanArgs {
 
     async fn search(&self, service: &Service, smiles: &str) -> Result<TreeSearchResult, Failure> {
         let timeout = Duration::from_secs_f64(self.asked.max_seconds()) + TIMEOUT_MARGIN;
-        service.post("/synth/v1/treesearch", &self.asked.request(smiles), timeout).await
+        let request = self.asked.request(smiles);
+        let answer: CompactResult =
+            service.post("/synth/v1/treesearch?view=compact", &request, timeout).await?;
+        Ok(answer.expanded())
     }
 
     /// Plans several targets. Each is written once it and all targets before it are done, so that Ctrl-C keeps the

@@ -10,8 +10,8 @@ use synth::{BatchLimits, Budget, KnownStep, Planner};
 
 use super::{BulkAnswer, BulkItem, answer_each, molecule};
 use crate::{
-    answer::{evidence, id},
     rounding::rounded,
+    route_parts::{evidence, id},
 };
 
 /// Runs `route` with each of the molecules in place of the block `replaced`.

@@ -6,7 +6,8 @@ use std::{
 };
 
 use contract::{
-    JobFailure, PlanFigures, PlanJob, ProgressReporting, StoredPlanJob, TreeSearchJob, TreeSearchResult,
+    CompactResult, JobFailure, PlanFigures, PlanJob, ProgressReporting, StoredPlanJob, TreeSearchJob,
+    TreeSearchResult,
 };
 use flate2::Compression;
 use queue::{FinishResult, Handler, HandlerError, JobContext};
@@ -43,7 +44,7 @@ impl Handler<StoredPlanJob> for PlanHandler {
             return Ok(());
         }
         let found = match answer {
-            Ok(answer) => Ok(compute(move || StoredAnswer::of(&answer)).await??),
+            Ok(answer) => Ok(compute(move || StoredAnswer::of(&answer.expanded())).await??),
             Err(problem) => Err(problem),
         };
         database::within(DATABASE_TIMEOUT, self.store(&context, &job, found)).await
@@ -55,7 +56,7 @@ impl PlanHandler {
         &self,
         context: &JobContext<StoredPlanJob>,
         queued: plans::QueuedPlan,
-    ) -> Result<Result<TreeSearchResult, JobFailure>, HandlerError> {
+    ) -> Result<Result<CompactResult, JobFailure>, HandlerError> {
         let started = Instant::now();
         let end = started + seconds(queued.request.max_seconds);
         let budget = Budget {

@@ -65,12 +65,10 @@ impl Handler<StoredTreeSearchJob> for SearchHandler {
         if context.cancelled.load(Ordering::Acquire) {
             return Ok(());
         }
-        let outcome = match outcome {
-            Ok(result) if job.compact => {
-                Ok(compute(move || StoredSearchResult::Compact(CompactResult::of(result))).await?)
-            }
-            outcome => outcome.map(StoredSearchResult::Full),
-        };
+        let outcome = outcome.map(|result| match job.compact {
+            true => StoredSearchResult::Compact(result),
+            false => StoredSearchResult::Full(result.expanded()),
+        });
         store(&self.pool, &context, &outcome).await
     }
 }
@@ -85,7 +83,7 @@ impl SearchHandler {
         job: &TreeSearchJob,
         budget: Budget,
         started: Instant,
-    ) -> Result<Result<contract::TreeSearchResult, JobFailure>, HandlerError> {
+    ) -> Result<Result<CompactResult, JobFailure>, HandlerError> {
         self.answer_with_progress(job, budget, started, None).await
     }
 
@@ -99,7 +97,7 @@ impl SearchHandler {
         budget: Budget,
         started: Instant,
         listener: Option<EventListener>,
-    ) -> Result<Result<contract::TreeSearchResult, JobFailure>, HandlerError> {
+    ) -> Result<Result<CompactResult, JobFailure>, HandlerError> {
         let request = &job.request;
         let vendor_rules = terms(&self.pool, job.account_id.as_deref(), request);
         let vendor_rules = database::within(DATABASE_TIMEOUT, vendor_rules).await?;

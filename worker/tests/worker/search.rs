@@ -67,7 +67,7 @@ async fn answer(
         compact: false,
         deadline: chrono::DateTime::UNIX_EPOCH,
     };
-    search.answer(&job, budget, Instant::now()).await.unwrap()
+    search.answer(&job, budget, Instant::now()).await.unwrap().map(contract::CompactResult::expanded)
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from listening import Quiet, listening
 
-WHERE = "/synth/v1/treesearch/srch_1/events"
+WHERE = "/synth/v1/treesearch/srch_1/events?view=compact"
 
 
 def event(kind: str, body: object, number: int | None = None) -> bytes:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from retort_client import bulk_queries, events, kept, stored, wire
+from retort_client import bulk_queries, compact, events, kept, stored, wire
 
 DOCUMENT = Path(__file__).parents[3] / "tests" / "openapi.json"
 
@@ -34,7 +34,7 @@ NAMES = {
 }
 BODIES = [
     body
-    for module in (wire, stored, bulk_queries, kept, events)
+    for module in (wire, compact, stored, bulk_queries, kept, events)
     for body in vars(module).values()
     if isinstance(body, type)
     and issubclass(body, wire.Body)

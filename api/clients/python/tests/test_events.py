@@ -9,6 +9,7 @@ from contextlib import aclosing, closing
 from typing import Any
 
 import pytest
+from compacted import compacted
 from conftest import PRAZOSIN
 from streams import WHERE, Said, Server, event, progress, serving
 from worlds import BOTH, Call
@@ -28,6 +29,7 @@ from retort_client import (
     Unreachable,
 )
 from retort_client.server_events import EventReader, ServerEvent
+from retort_client.wire import TreeSearchResult
 
 AT_ONCE = RetryPolicy(first_wait=0)
 
@@ -50,6 +52,11 @@ def answer(recorded: str) -> dict[str, Any]:
     return json.loads(recorded)
 
 
+@pytest.fixture
+def compact(answer: dict[str, Any]) -> dict[str, Any]:
+    return compacted(answer)
+
+
 def graph_of(answer: dict[str, Any]) -> tuple[str, Any]:
     """The backbone and the graph of the only route."""
     (((backbone, ((graph,),)),),) = [list(each.items()) for each in answer["route_hierarchy"].values()]
@@ -57,10 +64,12 @@ def graph_of(answer: dict[str, Any]) -> tuple[str, Any]:
 
 
 @pytest.mark.parametrize("call", BOTH)
-def test_a_search_tells_what_it_does_its_routes_and_at_the_end_the_plan(call: Call, answer: dict[str, Any]) -> None:
+def test_a_search_tells_what_it_does_its_routes_and_at_the_end_the_plan(
+    call: Call, answer: dict[str, Any], compact: dict[str, Any]
+) -> None:
     backbone, graph = graph_of(answer)
     found = event("route", {"route": graph, "backbone": backbone, "steps": "2"}, 2)
-    said = Said([progress(10, 1), b": awake\n\n", found, event("a later invention", {}, 3), event("answer", answer, 4)])
+    said = Said([progress(10, 1), b": awake\n\n", found, event("a later invention", {}, 3), event("answer", compact, 4)])
 
     with serving(said) as server:
         one, route, plan = watch(call, server)
@@ -70,26 +79,27 @@ def test_a_search_tells_what_it_does_its_routes_and_at_the_end_the_plan(call: Ca
     assert isinstance(route, Route)
     assert (route.target.smiles, route.backbone, len(route.steps)) == (PRAZOSIN, backbone, 2)
     assert isinstance(plan, Plan)
+    assert plan.answer == TreeSearchResult.model_validate(answer)
     assert plan.best is not None
     assert plan.best.graph == route.graph
     method, path, headers = server.asked[0]
-    assert (method, path) == ("POST", "/synth/v1/treesearch")
+    assert (method, path) == ("POST", "/synth/v1/treesearch?view=compact")
     assert headers["accept"].startswith("text/event-stream")
 
 
 @pytest.mark.parametrize("call", BOTH)
 @pytest.mark.parametrize("breaks_off", [True, False])
-def test_a_stream_that_ends_too_early_is_gone_on_with_where_it_was(call: Call, breaks_off: bool, answer: dict[str, Any]) -> None:
+def test_a_stream_that_ends_too_early_is_gone_on_with_where_it_was(call: Call, breaks_off: bool, compact: dict[str, Any]) -> None:
     first = Said([progress(10, 7), progress(20, 8), b"id: 9\nevent: progr"], breaks_off=breaks_off)
     nothing_new = Said([], breaks_off=breaks_off)
-    rest = Said([progress(30, 9), event("answer", answer, 10)])
+    rest = Said([progress(30, 9), event("answer", compact, 10)])
 
     with serving(first, nothing_new, rest) as server:
         events = watch(call, server)
 
     assert told(events) == [10, 20, 30, Plan]
     assert [(method, path, headers.get("last-event-id")) for method, path, headers in server.asked] == [
-        ("POST", "/synth/v1/treesearch", None),
+        ("POST", "/synth/v1/treesearch?view=compact", None),
         ("GET", WHERE, "8"),
         ("GET", WHERE, "8"),
     ]
@@ -105,8 +115,8 @@ def test_a_stream_that_tells_nothing_any_more_is_given_up(call: Call) -> None:
 
 
 @pytest.mark.parametrize("call", BOTH)
-def test_a_stream_that_shows_that_it_lives_is_waited_for(call: Call, answer: dict[str, Any]) -> None:
-    with serving(*[Said([b": awake\n\n"])] * 9, Said([event("answer", answer, 1)])) as server:
+def test_a_stream_that_shows_that_it_lives_is_waited_for(call: Call, compact: dict[str, Any]) -> None:
+    with serving(*[Said([b": awake\n\n"])] * 9, Said([event("answer", compact, 1)])) as server:
         assert told(watch(call, server)) == [Plan]
 
 
@@ -138,18 +148,18 @@ def test_a_fault_before_the_search_is_an_answer_like_any_other(call: Call) -> No
 
 
 @pytest.mark.parametrize("call", BOTH)
-def test_a_service_without_streams_gives_the_plan_alone(call: Call, recorded: str) -> None:
-    with serving(Said([recorded.encode()], content_type="application/json")) as server:
+def test_a_service_without_streams_gives_the_plan_alone(call: Call, compact: dict[str, Any]) -> None:
+    with serving(Said([json.dumps(compact).encode()], content_type="application/json")) as server:
         events = watch(call, server)
 
     assert told(events) == [Plan]
 
 
 @pytest.mark.parametrize("call", BOTH)
-def test_who_wants_the_plan_alone_may_be_shown_what_is_done_meanwhile(call: Call, answer: dict[str, Any]) -> None:
+def test_who_wants_the_plan_alone_may_be_shown_what_is_done_meanwhile(call: Call, compact: dict[str, Any]) -> None:
     shown: list[Progress] = []
 
-    with serving(Said([progress(10, 1), progress(20, 2), event("answer", answer, 3)])) as server:
+    with serving(Said([progress(10, 1), progress(20, 2), event("answer", compact, 3)])) as server:
         plan = call(lambda retort: retort.plan(PRAZOSIN, on_progress=shown.append), server.url, "t")
 
     assert (plan.target, [each.expansions for each in shown]) == (PRAZOSIN, [10, 20])

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import httpx
 import pytest
+from compacted import compacted
 from worlds import BOTH, Call, answering
 
 from retort_client import (
     BadAnswer,
     DeadlinePassed,
     InvalidRequest,
+    Plan,
     RateLimited,
     RetortError,
     RetryPolicy,
@@ -157,16 +161,17 @@ def test_names_in_an_address_are_quoted(call: Call) -> None:
 
 @pytest.mark.parametrize("call", BOTH)
 def test_settings_go_out_as_they_are_and_nothing_else_does(call: Call, recorded: str) -> None:
-    sent, options = answering(httpx.Response(200, text=recorded))
+    sent, options = answering(httpx.Response(200, json=compacted(json.loads(recorded))))
 
     plan = call(lambda retort: retort.plan("CCO", ships_to=None, max_seconds=1), URL, "secret", **options)
 
+    assert sent[0].url.raw_path == b"/synth/v1/treesearch?view=compact"
     assert sent[0].content == b'{"search_smiles":"CCO","ships_to":null,"max_seconds":1}'
     assert (sent[0].headers["authorization"], sent[0].headers["accept"]) == (
         "Bearer secret",
         "application/vnd.retort.treesearch+json, application/json",
     )
-    assert plan.ships_to is None
+    assert (plan.ships_to, plan.answer) == (None, Plan.from_json(recorded).answer)
     assert sent[0].extensions["timeout"]["read"] == 61.0
 
 

@@ -5,16 +5,16 @@
 
 use axum::{extract::State, http::HeaderMap, response::Response};
 use contract::{
-    QuotaKind, StoredSearchResult, StoredTreeSearchJob, StreamEvent, TreeSearchRequest, TreeSearchResult,
+    JobFailure, QuotaKind, StoredSearchResult, StoredTreeSearchJob, StreamEvent, TreeSearchRequest,
 };
 use http_errors::ApiError;
-use queue::Subscription;
+use queue::{AwaitError, Subscription};
 
-use super::validated;
+use super::{View, validated};
 use crate::{
     access::Caller,
     endpoints::{
-        PathId,
+        PathIdAndView,
         metered_search::{MeteredSearch, whole_seconds},
     },
     jobs::{Jobs, outcome_or_error},
@@ -40,11 +40,12 @@ pub const WATCH: Operation = Operation::short(None);
             description = "Id of the search, from the stream's `Content-Location`."),
         ("last-event-id" = u64, Header, minimum = 0, maximum = 9_007_199_254_740_991_u64,
             description = "Id of the last event that the client received."),
+        ("view" = Option<String>, Query, description = View::DESCRIPTION),
     ),
     responses(
         (status = 200, description = "Events: `progress` (`SearchProgress`), `route` (`FoundRoute`), and as the \
-            last one `answer` (`TreeSearchResult`) or `problem` (`StreamProblem`). Resume a stream that \
-            ends without either.",
+            last one `answer` (`TreeSearchResult`, or `CompactResult`) or `problem` (`StreamProblem`). Resume a \
+            stream that ends without either.",
         content_type = "text/event-stream", body = StreamEvent),
         (status = 404, description = "No stream of the caller's searches has this id, or it has been deleted."),
     ),
@@ -53,7 +54,7 @@ pub async fn watch(
     State(jobs): State<Jobs>,
     caller: Caller,
     terms: StreamContext,
-    PathId(id): PathId,
+    PathIdAndView(id, view): PathIdAndView,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let after = last_event(&headers)?;
@@ -61,15 +62,16 @@ pub async fn watch(
         let subscription =
             jobs.subscribe_to_search(&caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
         // The job no longer holds the requested numbers of backbones; the worker that made the answer respected them.
-        Ok(SearchEventSource { subscription, groups: u32::MAX, group_size: u32::MAX, spending: None })
+        Ok(SearchEventSource { subscription, view, groups: u32::MAX, group_size: u32::MAX, spending: None })
     };
-    terms.open().await?.respond(&address(&id), after, begin).await
+    terms.open().await?.respond(&address(&id, view), after, begin).await
 }
 
 /// Starts the search `request` and streams its events.
 pub(super) async fn begin(
     search: MeteredSearch,
     request: TreeSearchRequest,
+    view: View,
     terms: StreamContext,
 ) -> Result<Response, ApiError> {
     let opened = terms.open().await?;
@@ -89,18 +91,20 @@ pub(super) async fn begin(
             return Err(error);
         }
     };
-    let address = address(subscription.id());
-    let events = SearchEventSource { subscription, groups, group_size, spending: Some(spending) };
+    let address = address(subscription.id(), view);
+    let events = SearchEventSource { subscription, view, groups, group_size, spending: Some(spending) };
     opened.respond(&address, 0, std::future::ready(Ok(events))).await
 }
 
-fn address(id: &str) -> String {
-    format!("/synth/v1/treesearch/{id}/events")
+fn address(id: &str, view: View) -> String {
+    format!("/synth/v1/treesearch/{id}/events{}", view.suffix())
 }
 
 /// Event source of a search.
 struct SearchEventSource {
     subscription: Subscription<StoredTreeSearchJob>,
+    /// View of the answer.
+    view: View,
     /// Most backbones, and most variations of each, in the answer.
     groups: u32,
     group_size: u32,
@@ -109,27 +113,32 @@ struct SearchEventSource {
     spending: Option<Reservation>,
 }
 
+impl SearchEventSource {
+    /// Serialises the answer as the operation without a stream does.
+    async fn answer(
+        &mut self,
+        outcome: Result<Result<StoredSearchResult, JobFailure>, AwaitError>,
+    ) -> Result<String, ApiError> {
+        let result = outcome_or_error(self.subscription.id(), outcome, "").map(StoredSearchResult::compact);
+        if let Some(spending) = self.spending.take() {
+            let used = result.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed));
+            spending.refund_unused(used);
+        }
+        self.view.written(validated(result?, self.groups, self.group_size)?).await
+    }
+}
+
 impl Source for SearchEventSource {
     async fn read_after(&mut self, after: i64) -> Result<SourceRead, ApiError> {
         let seen = self.subscription.poll(after).await?;
-        let end = seen.end.map(|outcome| {
-            let result =
-                outcome_or_error(self.subscription.id(), outcome, "").map(StoredSearchResult::expanded);
-            if let Some(spending) = self.spending.take() {
-                let used = result.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed));
-                spending.refund_unused(used);
-            }
-            serialize_result(&validated(result?, self.groups, self.group_size)?)
-        });
+        let end = match seen.end {
+            Some(outcome) => Some(self.answer(outcome).await),
+            None => None,
+        };
         Ok(SourceRead { events: seen.events, end })
     }
 
     async fn wait_for_change(&mut self) {
         self.subscription.wait_for_change().await;
     }
-}
-
-/// Serialises the result as the operation without a stream does.
-fn serialize_result(result: &TreeSearchResult) -> Result<String, ApiError> {
-    serde_json::to_string(result).map_err(|error| ApiError::internal(&error))
 }

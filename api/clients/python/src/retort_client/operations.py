@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .calls import Session, at, call, retrieve
+from .compact import CompactResult
 from .exchange import Answer, Request, Steps, read
 from .plan import Plan
 from .wire import (
@@ -15,7 +16,6 @@ from .wire import (
     Model,
     ModelList,
     PlanSettings,
-    TreeSearchResult,
 )
 
 MODELS = "/generator/v1/models"
@@ -48,16 +48,17 @@ def export(session: Session, smiles: str, format: ExportFormat, settings: PlanSe
 
 
 def search_request(session: Session, smiles: str, settings: PlanSettings) -> Request:
-    """Request for a search, with its timeout."""
+    """Request for a search with a compact result, with its timeout."""
     # A value that the service will refuse, and name, is no reason to fail here.
     max_seconds: object = settings.get("max_seconds", DEFAULT_MAX_SECONDS)
     search = max(float(max_seconds), 0.0) if isinstance(max_seconds, int | float) else DEFAULT_MAX_SECONDS
-    return Request("POST", TREE_SEARCH, json={"search_smiles": smiles, **settings}, seconds=session.retry_policy.for_work(search))
+    body = {"search_smiles": smiles, **settings}
+    return Request("POST", TREE_SEARCH, {"view": "compact"}, json=body, seconds=session.retry_policy.for_work(search))
 
 
 def as_plan(answer: Answer, settings: PlanSettings) -> Plan:
     """Plan of an answer to a search with these settings."""
-    return Plan(read(TreeSearchResult, answer), ships_to(settings))
+    return Plan(read(CompactResult, answer).expanded(), ships_to(settings))
 
 
 def ships_to(settings: PlanSettings) -> Country | None:

@@ -33,7 +33,7 @@ class Plan:
     """The routes to a target, with offers for what they buy."""
 
     answer: TreeSearchResult
-    """As the service sent it."""
+    """Result of the search, in the shape of the API."""
     ships_to: Country | None = "US"
     """Country of the lead times in pictures and texts."""
 

@@ -63,7 +63,7 @@ class RouteTree:
     """A route as data: its tree, its figures and its offers."""
 
     graph: RouteGraph
-    """Graph as the service sent it."""
+    """Graph in the shape of the API."""
     backbone: str
     """The key that it shares with all routes that build the target from the same fragments."""
     offers: Mapping[int, tuple[Offer, ...]]

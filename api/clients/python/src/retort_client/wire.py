@@ -498,7 +498,7 @@ class ExportBody(RootModel[list[Any] | dict[str, Any]]):
 
 
 class TreeSearchResult(Body):
-    """The answer of a tree search as it comes over the wire; `Plan` is made of it."""
+    """Result of a tree search; `Plan` is made of it. Searches send it as a `CompactResult`, plans as it is."""
 
     search_smiles: str = ""
     metadata: Metadata

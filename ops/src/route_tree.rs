@@ -76,7 +76,7 @@ pub fn no_route_reason(result: &TreeSearchResult) -> Option<String> {
     let stopped = search.stopped_by.iter().map(|smiles| format!("  neither made nor bought: {smiles}"));
     let refused = search.refused_steps;
     let reasons = [
-        (refused.unsound, "something else would happen in the flask"),
+        (refused.unsound, "a chemist would not run them"),
         (refused.product_not_regained, "run forwards, they do not give their product"),
         (refused.competing_site, "run forwards, they give other products as well"),
     ];

@@ -41,7 +41,7 @@ function how({ search, tree_search_elapsed, unvalidated_routes }, asked) {
 /** @param {{unsound: number, product_not_regained: number, competing_site: number}} refused */
 function refusals({ unsound, product_not_regained, competing_site }) {
   const reasons = /** @type {[number, string][]} */ ([
-    [unsound, "refused because another group would react first"],
+    [unsound, "refused because a chemist would not run them"],
     [product_not_regained, "refused because, run forwards, they do not give their product"],
     [competing_site, "refused because, run forwards, they give other products as well"],
   ]);

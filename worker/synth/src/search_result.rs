@@ -266,7 +266,7 @@ impl Counts {
 /// Candidates refused in validation, by reason. Each reaction counts once per template that proposes it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Refusals {
-    /// Steps that the selectivity rules refuse.
+    /// Steps that the selectivity rules refuse, or that hardly any chemist would run.
     pub unsound: u64,
     /// Steps that do not give their product when run forwards.
     pub product_not_regained: u64,

@@ -95,7 +95,7 @@ def test_an_answer_without_a_route_says_so_and_is_false(recorded: str) -> None:
     assert (bool(plan), plan.best, plan.groups) == (False, None, ())
     assert str(plan).splitlines()[2:] == [
         "  neither made nor bought: C1CC1",
-        "  2 steps refused: something else would happen in the flask",
+        "  2 steps refused: a chemist would not run them",
         "  molecules_never[1] refused 7: without this one there is a route",
         "  the time was over: allow more (max_seconds)",
     ]

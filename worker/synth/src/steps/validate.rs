@@ -17,7 +17,7 @@ use crate::graph::Graph;
 use crate::graph::nodes::{ReactionId, ValidationState};
 use crate::model::RetroModel;
 use crate::search_result::Refusals;
-use crate::steps::assess::{assess, skip_unsound};
+use crate::steps::assess::{assess, skip_refused};
 use crate::steps::temporary::TemporaryAssessment;
 use crate::task::Budget;
 
@@ -102,7 +102,6 @@ impl<'a> Validator<'a> {
 
     fn check(&mut self, graph: &mut Graph, id: ReactionId) -> Option<()> {
         self.assess(graph, id);
-        self.refusals.unsound += skip_unsound(graph, id);
         let node = graph.reaction(id);
         let product = graph.molecule(node.product);
         let (product_key, expansion) = (product.molecule.key(), product.expansion.clone());
@@ -114,9 +113,7 @@ impl<'a> Validator<'a> {
             if self.should_stop() {
                 return None;
             }
-            if graph.reaction(id).current < at {
-                self.refusals.unsound += skip_unsound(graph, id);
-            }
+            self.refusals.unsound += skip_refused(self.model, graph, id);
             if graph.reaction(id).current > at {
                 continue;
             }

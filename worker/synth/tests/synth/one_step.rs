@@ -6,12 +6,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use crate::toy::{
-    AMIDE, AMIDE_FROM_CHLORIDE, METHYL_ESTER, SAPONIFICATION, expansions, model, shipped, write,
+    AMIDE, AMIDE_FROM_CHLORIDE, METHYL_ESTER, SAPONIFICATION, expansions, model, shipped, stock, task, write,
 };
 use chem::{Molecule, MoleculeKey};
 use synth::{
     BatchLimits, Budget, Check, Planner, PlannerSettings, PrecursorSet, ReactantCounts, RetroModel,
-    SearchUrgency, StepFault, explain, proposals,
+    SearchUrgency, StepFault, explain, plan, proposals,
 };
 
 fn planner(model: &Arc<RetroModel>, cores: usize) -> Planner {
@@ -160,6 +160,16 @@ fn what_is_refused_forwards_stands_the_rules_unless_these_refuse_it() {
         templates.iter().all(|template| matches!(template.fault, Some(StepFault::Unsound(_))))
     };
     assert_eq!(by_rules.iter().filter(|set| is_unsound(set)).count(), 0);
+}
+
+#[test]
+fn a_step_that_hardly_any_chemist_would_run_is_proposed_and_is_in_no_route() {
+    let (model, target, precursor) = (shipped(), "c1cc2cnccn2c1", "Brc1ccc2cnccn12");
+
+    let plan = plan(&model, &stock(&[precursor]), &task(target), &expansions(1));
+
+    assert!(sets(&model, target, 100).iter().any(|set| names(set) == [precursor]));
+    assert!(!plan.solved() && plan.counts.refusals.unsound > 0, "{:?}", plan.counts);
 }
 
 #[test]

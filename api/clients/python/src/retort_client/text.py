@@ -40,7 +40,7 @@ def without_route(report: SearchReport) -> str:
     """Reasons why a search found no route, and advice."""
     refused = report.refused_steps
     reasons = {
-        "something else would happen in the flask": refused.unsound,
+        "a chemist would not run them": refused.unsound,
         "run forwards, they do not give their product": refused.product_not_regained,
         "run forwards, they give other products as well": refused.competing_site,
     }

@@ -5,7 +5,7 @@ use http_errors::ApiError;
 
 use crate::fields::{Fields, choice};
 
-/// How much an answer repeats.
+/// Amount that an answer repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
     /// The contract's shape: each route has all of its molecules and steps.

@@ -107,12 +107,14 @@ async fn the_command_line_writes_a_batch_and_what_is_there_of_a_cancelled_one() 
     good(caller.post(&format!("{cancelled}/cancel"), &Value::Null).await).await;
     let cancelled = cancelled.rsplit('/').next().unwrap();
     let rest = retort(&["--from-batch", cancelled]).output().unwrap();
-    let batch = |arguments: &[&str]| {
-        let done = installation.retort_as("owner").arg("batch").args(arguments).output().unwrap();
+    let run = |arguments: &[&str]| {
+        let done = installation.retort_as("owner").args(arguments).output().unwrap();
         (done.status.code(), [done.stdout, done.stderr].map(|text| String::from_utf8(text).unwrap()).concat())
     };
+    let batch = |arguments: &[&str]| run(&[&["batch"], arguments].concat());
     let (listed, shown) = (batch(&["list"]), batch(&["show", cancelled]));
     let resumed = batch(&["resume", cancelled]);
+    let planned = run(&["plan", "--resume", cancelled]);
     let unknown = ["show", "cancel", "delete"].map(|act| batch(&[act, "sbt_nothing"]));
     let unread = retort(&["--from-batch", "sbt_nothing"]).output().unwrap();
 
@@ -125,6 +127,7 @@ async fn the_command_line_writes_a_batch_and_what_is_there_of_a_cancelled_one() 
     let (_, counts) = shown.1.split_once("\nchunks: ").unwrap_or_else(|| panic!("{shown:?}"));
     assert!(counts.trim().ends_with(" failed"), "{shown:?}");
     assert!(resumed.0 == Some(2) && resumed.1.contains("cannot be resumed"), "{resumed:?}");
+    assert!(planned.0 == Some(2) && planned.1.contains("retort sample --from-batch"), "{planned:?}");
     for (status, said) in unknown {
         assert!(status == Some(4) && said.contains("there is no batch sbt_nothing"), "{said}");
     }

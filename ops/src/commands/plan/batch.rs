@@ -27,6 +27,10 @@ impl PlanArgs {
         format: RouteFormat,
     ) -> Result<Tally, Failure> {
         let id = match &self.resume {
+            Some(id) if batches::is_of_samples(id) => {
+                let advice = format!("{id} is a sample batch, which `retort sample --from-batch {id}` reads");
+                return Err(Failure::Usage(advice));
+            }
             Some(id) => id.clone(),
             None => self.create_batch(service, targets).await?,
         };

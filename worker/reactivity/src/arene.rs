@@ -6,7 +6,7 @@
 use chem::Order;
 
 use crate::arene_competition;
-use crate::arene_position::position;
+use crate::arene_position::{is_crowded_pechmann, position};
 use crate::arene_score::score;
 use crate::arene_sites::Electrophile;
 use crate::change::{Facts, Step};
@@ -20,6 +20,10 @@ use crate::refusal::Refusal;
 
 /// Score that a ring needs for thiocyanogen: anilines, indoles and pyrroles take it, anisoles do not (Wood, Org. React. 1946, 3, 240).
 const LEAST_FOR_THIOCYANOGEN: i32 = 30;
+/// Score that a ring needs for a nitrile and acid: resorcinols and pyrroles (Spoerri and DuBois, Org. React. 1949, 5, 387).
+const LEAST_FOR_NITRILE: i32 = 15;
+/// Score that a ring needs for the cation of an aldehyde.
+const LEAST_FOR_ALDEHYDE: i32 = 12;
 
 type Verdict = Result<(), Refusal>;
 
@@ -44,9 +48,15 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     if is_acyl && is_inert_azine(&step.before, carbon) {
         return Err(Refusal::NotActivated);
     }
-    // N-oxides take nucleophiles, nitric acid and metals, but no carbenium ions (Joule and Mills 2010, chapter 8).
-    if oxide && electrophile.is_some_and(|other| gives_carbenium_ion(step, other)) {
+    // N-oxides take nucleophiles, nitric acid and metals, but no carbenium ions, and acyl groups on oxygen (Joule and Mills 2010, chapter 8).
+    if oxide && electrophile.is_some_and(|other| gives_carbenium_ion(step, other) || acylates(step, other)) {
         return Err(Refusal::Arene);
+    }
+    if electrophile.is_some_and(|other| is_too_poor_for_closure(step, carbon, other)) {
+        return Err(Refusal::Arene);
+    }
+    if electrophile.is_some_and(|other| is_crowded_pechmann(step, carbon, other)) {
+        return Err(Refusal::Position);
     }
     if let Some(acyl) = electrophile.filter(|_| is_acyl) {
         check_ring_closure(step, carbon, acyl)?;
@@ -61,7 +71,9 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         return Ok(());
     }
     match element {
-        N if loses_acid_to_nitration(step, carbon) => Err(Refusal::CompetingGroup),
+        N if loses_acid_to_nitration(step, carbon) || loses_boron_to_nitration(&step.before, carbon) => {
+            Err(Refusal::CompetingGroup)
+        }
         N | CL | BR if is_one_of_two_in_benzimidazole(&step.before, carbon) => Err(Refusal::Position),
         CL | BR | I if is_between_azine_nitrogens(&step.before, carbon) => Err(Refusal::Arene),
         N => nitrogen(step, carbon, electrophile),
@@ -136,6 +148,27 @@ fn gives_carbenium_ion(step: &Step<'_>, carbon: u32) -> bool {
     step.before.is_sp3(carbon) && step.lost(carbon).any(|(gone, _)| is_leaving(gone))
 }
 
+/// Returns true for the acyl carbon of a chloride, anhydride or chloroformate.
+fn acylates(step: &Step<'_>, acyl: u32) -> bool {
+    matches!(step.before.group(acyl), Group::AcylHalide | Group::Anhydride | Group::Chloroformate)
+}
+
+/// Returns true if a nitrile is to close a ketone on the arene, or an aldehyde the lactone of a benzoic acid, and the ring has no donor for either (Spoerri and DuBois, Org. React.
+/// 1949, 5, 387; March, chapter 11).
+fn is_too_poor_for_closure(step: &Step<'_>, carbon: u32, electrophile: u32) -> bool {
+    let it = &step.before;
+    let least = match it.group(electrophile) {
+        Group::Nitrile => LEAST_FOR_NITRILE,
+        Group::Aldehyde
+            if step.gained(electrophile).any(|(oxygen, _)| it.group(oxygen) == Group::AcidOxygen) =>
+        {
+            LEAST_FOR_ALDEHYDE
+        }
+        _ => return false,
+    };
+    gains_ring_bond(step, carbon) && score(it, carbon) < least
+}
+
 /// Returns true for the carbon between the nitrogens of a pyrimidine, which takes no electrophile (Joule and Mills 2010, chapter 14).
 fn is_between_azine_nitrogens(before: &Facts, carbon: u32) -> bool {
     before.ring(carbon) == 6
@@ -156,6 +189,22 @@ fn loses_acid_to_nitration(step: &Step<'_>, carbon: u32) -> bool {
     };
     count(&|next| before.group(next) == Group::Acid && step.is_untouched(next)) > 0
         && count(&|next| matches!(before.group(next), Group::ArylEther | Group::Phenol)) > 2
+}
+
+/// Returns true if the arene has a boronic acid or ester and an alkyl or alkoxy group, an amine, or two halogens: nitric acid takes the place of boron, or does not choose (Hall, "Boronic
+/// Acids", 2011, chapter 1).
+fn loses_boron_to_nitration(before: &Facts, carbon: u32) -> bool {
+    let positions = aromatic_positions(&before.structure, carbon);
+    let count = |wanted: &dyn Fn(u32) -> bool| {
+        positions.iter().filter(|&&(atom, _)| before.next_to(atom).any(wanted)).count()
+    };
+    let is_donor = |next: u32| {
+        before.is_sp3(next) && before.count(next, F) == 0
+            || matches!(before.element(next), N | O) && before.is_saturated(next)
+    };
+    count(&|next| before.element(next) == B) > 0
+        && (count(&|next| !before.is_aromatic(next) && is_donor(next)) > 0
+            || count(&|next| is_halogen(before.element(next))) > 1)
 }
 
 /// Returns true if the only donor ortho or para is a nitrogen with a sulfonyl group and a second acyl or sulfonyl group, which gives none.

@@ -3,6 +3,7 @@
 //! Sources: Mandolini (Adv. Phys. Org. Chem. 1986) for the rates of closure by ring size, 3, 5 and 6 before 7; Bordwell
 //! (Acc. Chem. Res. 1988) for acidities.
 
+use crate::alkylation::is_doubly_activated;
 use crate::change::{Facts, Step};
 use crate::competition::closed_ring_size;
 use crate::electrophile;
@@ -36,6 +37,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 || alcohol_closes(step, nucleophile, carbon)
                 || alkoxide_closes(step, nucleophile, carbon)
                 || is_behind_cyclopropane(step, nucleophile, carbon)
+                || malonate_closes(step, nucleophile, carbon)
         }
         Event::Sulfonylation { nucleophile, .. } => acid_closes(step, nucleophile),
         Event::Hydrolysis { carbon, .. } => urea_closes(step, carbon),
@@ -219,8 +221,32 @@ fn enolate_closes(step: &Step<'_>, carbon: u32) -> bool {
             && it.next_to(atom).any(|next| matches!(it.group(next), Group::Ketone | Group::Aldehyde))
     };
     it.distances(carbon, 5).into_iter().any(|(atom, distance)| {
-        matches!(distance, 2 | 4 | 5) && is_enolisable(atom) && ring_allows(it, atom, carbon)
+        matches!(distance, 2 | 4 | 5)
+            && is_enolisable(atom)
+            && (ring_allows(it, atom, carbon) || distance == 2 && is_across_cyclohexanone(it, atom, carbon))
     })
+}
+
+/// Returns true for the α-carbon of a cyclohexanone and its carbon 4, which close to the bicyclo[3.1.0]hexanone (Clayden, Greeves and Warren, chapter 31).
+fn is_across_cyclohexanone(it: &Facts, alpha: u32, carbon: u32) -> bool {
+    let is_six = |atom: u32| it.ring(atom) == 6;
+    let between = it.next_to(alpha).filter(|&next| it.bond(next, carbon).is_some());
+    let is_ketone = |next: u32| it.group(next) == Group::Ketone && is_six(next);
+    is_six(alpha)
+        && is_six(carbon)
+        && between.count() == 1
+        && it.next_to(alpha).any(is_ketone)
+        && !it.next_to(carbon).any(is_ketone)
+}
+
+/// Returns true for the carbon between two acceptors that takes one end of 1,2-dibromoethane or the like and keeps a hydrogen: its second anion closes the cyclopropane before
+/// another halide comes (Clayden, Greeves and Warren, chapter 31).
+fn malonate_closes(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    it.is_sp3(nucleophile)
+        && is_doubly_activated(it, nucleophile)
+        && step.image(nucleophile).is_some_and(|image| step.after.hydrogens(image) > 0)
+        && it.next_to(carbon).any(|beta| it.is_alkyl_halide(beta) && step.is_untouched(beta))
 }
 
 /// Returns true for a phenol that closes a ring of seven or more though the enolate of a ketone closes one of three at the same carbon.

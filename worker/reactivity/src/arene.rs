@@ -37,29 +37,8 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     if small.is_some_and(|ring| ring < 5) {
         return Err(Refusal::Strained);
     }
-    // A carbon that gives up nothing but hydrogen is no electrophile.
-    if electrophile.is_some_and(|other| step.before.is_sp3(other) && step.loses_only_hydrogen(other)) {
-        return Err(Refusal::NoLeavingGroup);
-    }
-    // Also where they would close a ring.
-    let is_acyl = electrophile.is_some_and(|acyl| {
-        matches!(step.before.group(acyl), Group::Acid | Group::AcylHalide | Group::Anhydride)
-    });
-    if is_acyl && is_inert_azine(&step.before, carbon) {
-        return Err(Refusal::NotActivated);
-    }
-    // N-oxides take nucleophiles, nitric acid and metals, but no carbenium ions, and acyl groups on oxygen (Joule and Mills 2010, chapter 8).
-    if oxide && electrophile.is_some_and(|other| gives_carbenium_ion(step, other) || acylates(step, other)) {
-        return Err(Refusal::Arene);
-    }
-    if electrophile.is_some_and(|other| is_too_poor_for_closure(step, carbon, other)) {
-        return Err(Refusal::Arene);
-    }
-    if electrophile.is_some_and(|other| is_crowded_pechmann(step, carbon, other)) {
-        return Err(Refusal::Position);
-    }
-    if let Some(acyl) = electrophile.filter(|_| is_acyl) {
-        check_ring_closure(step, carbon, acyl)?;
+    if let Some(electrophile) = electrophile {
+        partner(step, carbon, electrophile, oxide)?;
     }
     if oxide
         && matches!(element, N | CL | BR | I)
@@ -91,6 +70,31 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         }
         B => borylation(step, carbon),
         _ => Ok(()),
+    }
+}
+
+/// Checks what an electrophile of the mixture does with the ring, also where they close another.
+fn partner(step: &Step<'_>, carbon: u32, electrophile: u32, oxide: bool) -> Verdict {
+    let before = &step.before;
+    let is_acyl = matches!(before.group(electrophile), Group::Acid | Group::AcylHalide | Group::Anhydride);
+    match () {
+        // A carbon that gives up nothing but hydrogen is no electrophile.
+        () if before.is_sp3(electrophile) && step.loses_only_hydrogen(electrophile) => {
+            Err(Refusal::NoLeavingGroup)
+        }
+        () if is_acyl && is_inert_azine(before, carbon) => Err(Refusal::NotActivated),
+        // N-oxides take nucleophiles, nitric acid and metals, but no carbenium ions, and acyl groups on oxygen (Joule and Mills 2010, chapter 8).
+        () if oxide && (gives_carbenium_ion(step, electrophile) || acylates(step, electrophile)) => {
+            Err(Refusal::Arene)
+        }
+        () if is_too_poor_for_closure(step, carbon, electrophile)
+            || is_plain_aminoazine(step, carbon, electrophile) =>
+        {
+            Err(Refusal::Arene)
+        }
+        () if is_crowded_pechmann(step, carbon, electrophile) => Err(Refusal::Position),
+        () if is_acyl => check_ring_closure(step, carbon, electrophile),
+        () => Ok(()),
     }
 }
 
@@ -167,6 +171,23 @@ fn is_too_poor_for_closure(step: &Step<'_>, carbon: u32, electrophile: u32) -> b
         _ => return false,
     };
     gains_ring_bond(step, carbon) && score(it, carbon) < least
+}
+
+/// Returns true for a carbon of an aminoazine without a second donor and the alkene of an enone with which it closes a dihydropyridine: only the lactams and diamines are enamines enough, and the
+/// ring nitrogen of a plain 2-aminopyridine takes the enone itself (Joule and Mills 2010, chapters 8 and 28).
+fn is_plain_aminoazine(step: &Step<'_>, carbon: u32, alkene: u32) -> bool {
+    let it = &step.before;
+    let is_donor = |next: u32| {
+        it.element(next) == N && !it.is_aromatic(next) && it.is_saturated(next) || it.is_hydroxyl(next)
+    };
+    let positions = aromatic_positions(&it.structure, carbon);
+    let donors = positions.iter().filter(|&&(atom, _)| it.next_to(atom).any(is_donor)).count();
+    it.group(alkene) == Group::Alkene
+        && gains_ring_bond(step, carbon)
+        && it.ring(carbon) == 6
+        && positions.iter().any(|&(atom, _)| it.group(atom) == Group::Azine && it.ring(atom) == 6)
+        && !positions.iter().any(|&(atom, _)| it.is_carbonyl(atom))
+        && donors < 2
 }
 
 /// Returns true for the carbon between the nitrogens of a pyrimidine, which takes no electrophile (Joule and Mills 2010, chapter 14).

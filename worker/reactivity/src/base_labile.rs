@@ -29,6 +29,13 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         {
             true
         }
+        Event::Alkylation { nucleophile, carbon, leaving }
+            if !step.before.is_hydroxyl(leaving)
+                && is_glycolate(&step.before, nucleophile)
+                && is_slow_halide(&step.before, carbon) =>
+        {
+            true
+        }
         Event::Alkylation { nucleophile, carbon, .. } if step.before.group(nucleophile) == Group::Water => {
             closes_to_epoxide(step, carbon) && has_free_amine(&step.before, carbon)
         }
@@ -209,6 +216,24 @@ fn is_aldol(it: &Facts, oxygen: u32) -> bool {
     };
     it.is_hydroxyl(oxygen)
         && it.next_to(oxygen).any(|carbinol| it.is_sp3(carbinol) && it.next_to(carbinol).any(is_enolisable))
+}
+
+/// Returns true for the hydroxyl group of a glycolate of a primary alcohol, whose alkoxide makes oligomers before it takes a slow halide (March, chapter 10). Esters of tert-butyl alcohol
+/// hold.
+fn is_glycolate(it: &Facts, oxygen: u32) -> bool {
+    it.group(oxygen) == Group::PrimaryAlcohol
+        && it.next_to(oxygen).any(|methylene| {
+            it.hydrogens(methylene) == 2 && it.next_to(methylene).any(|acyl| is_ester_of_alcohol(it, acyl, 1))
+        })
+}
+
+/// Returns true for a carbon with hydrogen that is neither a methyl group nor benzylic, allylic, or beside an acceptor or a second heteroatom.
+fn is_slow_halide(it: &Facts, carbon: u32) -> bool {
+    it.is_sp3(carbon)
+        && it.hydrogens(carbon) < 3
+        && !it.is_benzylic_or_allylic(carbon)
+        && !it.is_alpha(carbon)
+        && it.degree(carbon) - it.carbons(carbon) == 1
 }
 
 /// Returns true for the ester of a 3-haloacrylic acid with a hydrogen beside the carbonyl group, which hydroxide turns into the propiolate if the halogen is anti to it

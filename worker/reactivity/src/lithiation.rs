@@ -52,8 +52,19 @@ fn directs(step: &Step<'_>, directing: u32, carbon: u32) -> bool {
     };
     let is_weakest = before.next_to(directing).any(|group| before.is_trifluoromethyl(group));
     is_directing(before, directing)
+        && !is_lone_bromide(before, directing)
         && !(is_weakest
             && aromatic_positions(&before.structure, directing).iter().any(|&(atom, _)| is_better(atom)))
+}
+
+/// Returns true for a carbon with bromine in a carbocycle without another group that withdraws electrons: butyllithium exchanges it, and amides are too weak for the proton beside
+/// it (Schlosser, Angew. Chem. Int. Ed. 2005, 44, 376).
+fn is_lone_bromide(before: &Facts, directing: u32) -> bool {
+    before.count(directing, BR) > 0
+        && before.ring(directing) == 6
+        && aromatic_positions(&before.structure, directing).iter().all(|&(atom, _)| {
+            before.element(atom) == C && !before.next_to(atom).any(|next| before.is_withdrawing(next))
+        })
 }
 
 /// Returns true for a proton that a strong base takes before an aromatic one.

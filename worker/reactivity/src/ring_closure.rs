@@ -8,7 +8,7 @@ use crate::change::{Facts, Step};
 use crate::competition::closed_ring_size;
 use crate::electrophile;
 use crate::event::Event;
-use crate::group::Group;
+use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 use crate::refusal::Refusal;
 
@@ -38,6 +38,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 || alkoxide_closes(step, nucleophile, carbon)
                 || is_behind_cyclopropane(step, nucleophile, carbon)
                 || malonate_closes(step, nucleophile, carbon)
+                || is_weak_phenoxide_beside_acid(step, nucleophile, carbon)
         }
         Event::Sulfonylation { nucleophile, .. } => acid_closes(step, nucleophile),
         Event::Hydrolysis { carbon, .. } => urea_closes(step, carbon),
@@ -177,6 +178,24 @@ fn alkylates_its_own_acid(step: &Step<'_>, nucleophile: u32, carbon: u32) -> boo
     it.group(nucleophile) == Group::AcidOxygen
         && it.next_to(carbon).any(|next| is_heavy_halogen(it.element(next)))
         && step.atoms().any(|acid| step.is_kept_acid(acid) && step.are_in_same_molecule(acid, carbon))
+}
+
+/// Returns true for a phenol with four fluorines or two nitro groups and a halo acid, whose carboxylate is as strong a base and the better nucleophile: the acid alkylates itself (Bordwell
+/// 1988). Chemists take the ester.
+fn is_weak_phenoxide_beside_acid(step: &Step<'_>, phenol: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_acid = |atom: u32| step.is_kept_acid(atom) && step.are_in_same_molecule(atom, carbon);
+    let is_weak = |ipso: u32| {
+        let positions = aromatic_positions(&it.structure, ipso);
+        let count = |wanted: &dyn Fn(u32) -> bool| {
+            positions.iter().filter(|&&(atom, _)| it.next_to(atom).any(wanted)).count()
+        };
+        count(&|next| it.element(next) == F) > 3 || count(&|next| it.is_nitro(next)) > 1
+    };
+    it.group(phenol) == Group::Phenol
+        && it.is_alkyl_halide(carbon)
+        && it.next_to(phenol).any(is_weak)
+        && step.atoms().any(is_acid)
 }
 
 /// Returns true if alkoxide closes the ester that is to condense with another: its α-carbon reaches a leaving group of its

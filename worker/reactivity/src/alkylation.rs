@@ -276,8 +276,14 @@ fn check_hindrance(
     let soft = matches!(before.element(nucleophile), S | I | BR)
         || matches!(before.group(nucleophile), Group::Azide | Group::ThioamideNitrogen)
         || before.is_cyano(nucleophile);
+    // Rings of three and four hold their substituents back, but not from branched alkoxides.
+    let is_open = |next: u32| match before.ring(next) {
+        3 => true,
+        4 => !matches!(before.group(nucleophile), Group::SecondaryAlcohol | Group::TertiaryAlcohol),
+        _ => false,
+    };
     match quaternary {
-        Some(next) if !soft && !(3..=4).contains(&before.ring(next)) => Err(Refusal::Hindered),
+        Some(next) if !soft && !is_open(next) => Err(Refusal::Hindered),
         _ => Ok(()),
     }
 }
@@ -388,8 +394,8 @@ fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, r
     }
 }
 
-/// Returns true for the second N–H of a uracil, which is as acidic as the first (Swamy and others, Chem. Rev. 2009, 109, 2551), and for a free
-/// amidine, which takes the proton and the alkyl group.
+/// Returns true for the second N–H of a uracil, which is as acidic as the first (Swamy and others, Chem. Rev. 2009, 109, 2551), for a free
+/// amidine, which takes the proton and the alkyl group, and for a free hydroxylamine, which takes an acid as well and reduces azodicarboxylates.
 fn is_rival_in_mitsunobu(step: &Step<'_>, own: u32, atom: u32) -> bool {
     let it = &step.before;
     let is_lactam = |atom: u32| it.element(atom) == N && it.is_aromatic(atom);
@@ -399,6 +405,9 @@ fn is_rival_in_mitsunobu(step: &Step<'_>, own: u32, atom: u32) -> bool {
         && (it.group(atom) == Group::Amidine
             && !it.is_aromatic(atom)
             && !it.next_to(atom).any(|next| it.is_carbonyl(next))
+            || it.group(own) == Group::AcidOxygen
+                && it.group(atom) == Group::OximeOxygen
+                && it.next_to(atom).any(|next| it.group(next) == Group::Hydroxylamine)
             || is_lactam(own) && is_lactam(atom) && shares_carbonyl())
 }
 

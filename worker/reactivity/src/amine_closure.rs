@@ -30,6 +30,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             {
                 return Err(Refusal::CompetingGroup);
             }
+            Event::Arylation { nucleophile, carbon, .. }
+                if closes_on_carbamate(step, nucleophile, carbon) =>
+            {
+                return Err(Refusal::SelfReacting);
+            }
             Event::NitroReduction { nitrogen } | Event::AzideReduction { nitrogen } => {
                 closes_as_it_forms(step, nitrogen)?;
             }
@@ -47,6 +52,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         }
     }
     if quaternises(&step.before) || events.iter().any(makes_tertiary_amine) && quaternises(step.after) {
+        return Err(Refusal::SelfReacting);
+    }
+    if step.joined().any(|(amine, carbon)| closes_before_guanylation(step, amine, carbon)) {
         return Err(Refusal::SelfReacting);
     }
     if events.iter().any(is_slow) { refuse_slow_amines(step) } else { Ok(()) }
@@ -120,6 +128,41 @@ fn closes_as_it_forms(step: &Step<'_>, nitrogen: u32) -> Verdict {
             })
     });
     if is_refused { Err(Refusal::SelfReacting) } else { Ok(()) }
+}
+
+/// Returns true for the amine of a γ- or δ-amino ester that a thiourea's sulfide, a pyrazolecarboxamidine or cyanamide is to make a guanidine, in base, over hours (March, chapter
+/// 16). Acyl groups on the reagent make it fast.
+fn closes_before_guanylation(step: &Step<'_>, amine: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_acylated = |nitrogen: u32| it.next_to(nitrogen).any(|next| it.is_carbonyl(next));
+    let is_guanidine = || {
+        step.image(carbon)
+            .is_some_and(|image| step.after.count(image, N) == 3 && !step.after.is_aromatic(image))
+    };
+    it.group(amine) == Group::PrimaryAmine
+        && matches!(it.group(carbon), Group::ImineCarbon | Group::Nitrile)
+        && is_guanidine()
+        && !it.next_to(carbon).any(is_acylated)
+        && reaches(it, amine, |atom| is_acylating(it, atom))
+}
+
+/// Returns true for an amine that heat or a metal brings to an arene beside the carbamate of a primary or secondary alcohol: it closes to the benzimidazolone (Joule and Mills
+/// 2010, chapter 25).
+fn closes_on_carbamate(step: &Step<'_>, amine: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_free = |nitrogen: u32| {
+        it.group(nitrogen) == Group::CarbamateNitrogen
+            && it.hydrogens(nitrogen) > 0
+            && step.is_untouched(nitrogen)
+            && it
+                .next_to(nitrogen)
+                .any(|acyl| it.group(acyl) == Group::Carbamate && !is_tert_butyl_ester(it, acyl))
+    };
+    let is_amine = matches!(it.group(amine), Group::PrimaryAmine | Group::Aniline);
+    is_amine
+        && it.hydrogens(amine) == 2
+        && electrophile::activation(it, carbon) < electrophile::STRONGLY_ACTIVATED
+        && it.next_to(carbon).any(|ortho| it.is_aromatic_carbon(ortho) && it.next_to(ortho).any(is_free))
 }
 
 /// Refuses a slow step with an amine that closes on the arene's ester or sulfonyl fluoride beside its own chain.

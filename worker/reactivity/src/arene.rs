@@ -6,7 +6,7 @@
 use chem::Order;
 
 use crate::arene_competition;
-use crate::arene_position::position;
+use crate::arene_position::{is_crowded_pechmann, position};
 use crate::arene_score::score;
 use crate::arene_sites::Electrophile;
 use crate::change::{Facts, Step};
@@ -20,6 +20,10 @@ use crate::refusal::Refusal;
 
 /// Score that a ring needs for thiocyanogen: anilines, indoles and pyrroles take it, anisoles do not (Wood, Org. React. 1946, 3, 240).
 const LEAST_FOR_THIOCYANOGEN: i32 = 30;
+/// Score that a ring needs for a nitrile and acid: resorcinols and pyrroles (Spoerri and DuBois, Org. React. 1949, 5, 387).
+const LEAST_FOR_NITRILE: i32 = 15;
+/// Score that a ring needs for the cation of an aldehyde.
+const LEAST_FOR_ALDEHYDE: i32 = 12;
 
 type Verdict = Result<(), Refusal>;
 
@@ -33,23 +37,8 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     if small.is_some_and(|ring| ring < 5) {
         return Err(Refusal::Strained);
     }
-    // A carbon that gives up nothing but hydrogen is no electrophile.
-    if electrophile.is_some_and(|other| step.before.is_sp3(other) && step.loses_only_hydrogen(other)) {
-        return Err(Refusal::NoLeavingGroup);
-    }
-    // Also where they would close a ring.
-    let is_acyl = electrophile.is_some_and(|acyl| {
-        matches!(step.before.group(acyl), Group::Acid | Group::AcylHalide | Group::Anhydride)
-    });
-    if is_acyl && is_inert_azine(&step.before, carbon) {
-        return Err(Refusal::NotActivated);
-    }
-    // N-oxides take nucleophiles, nitric acid and metals, but no carbenium ions (Joule and Mills 2010, chapter 8).
-    if oxide && electrophile.is_some_and(|other| gives_carbenium_ion(step, other)) {
-        return Err(Refusal::Arene);
-    }
-    if let Some(acyl) = electrophile.filter(|_| is_acyl) {
-        check_ring_closure(step, carbon, acyl)?;
+    if let Some(electrophile) = electrophile {
+        partner(step, carbon, electrophile, oxide)?;
     }
     if oxide
         && matches!(element, N | CL | BR | I)
@@ -61,7 +50,9 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         return Ok(());
     }
     match element {
-        N if loses_acid_to_nitration(step, carbon) => Err(Refusal::CompetingGroup),
+        N if loses_acid_to_nitration(step, carbon) || loses_boron_to_nitration(&step.before, carbon) => {
+            Err(Refusal::CompetingGroup)
+        }
         N | CL | BR if is_one_of_two_in_benzimidazole(&step.before, carbon) => Err(Refusal::Position),
         CL | BR | I if is_between_azine_nitrogens(&step.before, carbon) => Err(Refusal::Arene),
         N => nitrogen(step, carbon, electrophile),
@@ -79,6 +70,31 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         }
         B => borylation(step, carbon),
         _ => Ok(()),
+    }
+}
+
+/// Checks what an electrophile of the mixture does with the ring, also where they close another.
+fn partner(step: &Step<'_>, carbon: u32, electrophile: u32, oxide: bool) -> Verdict {
+    let before = &step.before;
+    let is_acyl = matches!(before.group(electrophile), Group::Acid | Group::AcylHalide | Group::Anhydride);
+    match () {
+        // A carbon that gives up nothing but hydrogen is no electrophile.
+        () if before.is_sp3(electrophile) && step.loses_only_hydrogen(electrophile) => {
+            Err(Refusal::NoLeavingGroup)
+        }
+        () if is_acyl && is_inert_azine(before, carbon) => Err(Refusal::NotActivated),
+        // N-oxides take nucleophiles, nitric acid and metals, but no carbenium ions, and acyl groups on oxygen (Joule and Mills 2010, chapter 8).
+        () if oxide && (gives_carbenium_ion(step, electrophile) || acylates(step, electrophile)) => {
+            Err(Refusal::Arene)
+        }
+        () if is_too_poor_for_closure(step, carbon, electrophile)
+            || is_plain_aminoazine(step, carbon, electrophile) =>
+        {
+            Err(Refusal::Arene)
+        }
+        () if is_crowded_pechmann(step, carbon, electrophile) => Err(Refusal::Position),
+        () if is_acyl => check_ring_closure(step, carbon, electrophile),
+        () => Ok(()),
     }
 }
 
@@ -136,6 +152,44 @@ fn gives_carbenium_ion(step: &Step<'_>, carbon: u32) -> bool {
     step.before.is_sp3(carbon) && step.lost(carbon).any(|(gone, _)| is_leaving(gone))
 }
 
+/// Returns true for the acyl carbon of a chloride, anhydride or chloroformate.
+fn acylates(step: &Step<'_>, acyl: u32) -> bool {
+    matches!(step.before.group(acyl), Group::AcylHalide | Group::Anhydride | Group::Chloroformate)
+}
+
+/// Returns true if a nitrile is to close a ketone on the arene, or an aldehyde the lactone of a benzoic acid, and the ring has no donor for either (Spoerri and DuBois, Org. React.
+/// 1949, 5, 387; March, chapter 11).
+fn is_too_poor_for_closure(step: &Step<'_>, carbon: u32, electrophile: u32) -> bool {
+    let it = &step.before;
+    let least = match it.group(electrophile) {
+        Group::Nitrile => LEAST_FOR_NITRILE,
+        Group::Aldehyde
+            if step.gained(electrophile).any(|(oxygen, _)| it.group(oxygen) == Group::AcidOxygen) =>
+        {
+            LEAST_FOR_ALDEHYDE
+        }
+        _ => return false,
+    };
+    gains_ring_bond(step, carbon) && score(it, carbon) < least
+}
+
+/// Returns true for a carbon of an aminoazine without a second donor and the alkene of an enone with which it closes a dihydropyridine: only the lactams and diamines are enamines enough, and the
+/// ring nitrogen of a plain 2-aminopyridine takes the enone itself (Joule and Mills 2010, chapters 8 and 28).
+fn is_plain_aminoazine(step: &Step<'_>, carbon: u32, alkene: u32) -> bool {
+    let it = &step.before;
+    let is_donor = |next: u32| {
+        it.element(next) == N && !it.is_aromatic(next) && it.is_saturated(next) || it.is_hydroxyl(next)
+    };
+    let positions = aromatic_positions(&it.structure, carbon);
+    let donors = positions.iter().filter(|&&(atom, _)| it.next_to(atom).any(is_donor)).count();
+    it.group(alkene) == Group::Alkene
+        && gains_ring_bond(step, carbon)
+        && it.ring(carbon) == 6
+        && positions.iter().any(|&(atom, _)| it.group(atom) == Group::Azine && it.ring(atom) == 6)
+        && !positions.iter().any(|&(atom, _)| it.is_carbonyl(atom))
+        && donors < 2
+}
+
 /// Returns true for the carbon between the nitrogens of a pyrimidine, which takes no electrophile (Joule and Mills 2010, chapter 14).
 fn is_between_azine_nitrogens(before: &Facts, carbon: u32) -> bool {
     before.ring(carbon) == 6
@@ -156,6 +210,22 @@ fn loses_acid_to_nitration(step: &Step<'_>, carbon: u32) -> bool {
     };
     count(&|next| before.group(next) == Group::Acid && step.is_untouched(next)) > 0
         && count(&|next| matches!(before.group(next), Group::ArylEther | Group::Phenol)) > 2
+}
+
+/// Returns true if the arene has a boronic acid or ester and an alkyl or alkoxy group, an amine, or two halogens: nitric acid takes the place of boron, or does not choose (Hall, "Boronic
+/// Acids", 2011, chapter 1).
+fn loses_boron_to_nitration(before: &Facts, carbon: u32) -> bool {
+    let positions = aromatic_positions(&before.structure, carbon);
+    let count = |wanted: &dyn Fn(u32) -> bool| {
+        positions.iter().filter(|&&(atom, _)| before.next_to(atom).any(wanted)).count()
+    };
+    let is_donor = |next: u32| {
+        before.is_sp3(next) && before.count(next, F) == 0
+            || matches!(before.element(next), N | O) && before.is_saturated(next)
+    };
+    count(&|next| before.element(next) == B) > 0
+        && (count(&|next| !before.is_aromatic(next) && is_donor(next)) > 0
+            || count(&|next| is_halogen(before.element(next))) > 1)
 }
 
 /// Returns true if the only donor ortho or para is a nitrogen with a sulfonyl group and a second acyl or sulfonyl group, which gives none.

@@ -6,6 +6,7 @@ use crate::arene_competition;
 use crate::arene_score::score;
 use crate::arene_sites::{Electrophile, RingSystem};
 use crate::change::{Facts, Step};
+use crate::group::Group;
 use crate::lithiation::is_lithiated;
 use crate::queries::*;
 use crate::refusal::Refusal;
@@ -29,6 +30,27 @@ pub fn position(step: &Step<'_>, carbon: u32, least: i32, electrophile: Electrop
         return Err(Refusal::Arene);
     }
     if is_behind(step, carbon, electrophile) { Err(Refusal::Position) } else { Ok(()) }
+}
+
+/// Returns true for the carbon between a phenol, which a keto ester makes a coumarin there, and another group, if the carbon at the phenol's other side is free and beside a
+/// free one (Sethna and Phadke, Org. React. 1953, 7, 1).
+pub fn is_crowded_pechmann(step: &Step<'_>, carbon: u32, ketone: u32) -> bool {
+    let it = &step.before;
+    if it.group(ketone) != Group::Ketone || !step.lost_oxo(ketone) {
+        return false;
+    }
+    let is_free = |atom: u32| it.is_aromatic_carbon(atom) && it.hydrogens(atom) > 0;
+    let closes = |oxygen: u32| {
+        it.group(oxygen) == Group::Phenol && step.gained(oxygen).any(|(acyl, _)| it.is_carbonyl(acyl))
+    };
+    let ring = |atom: u32| it.next_to(atom).filter(|&next| it.is_aromatic_carbon(next));
+    ring(carbon).filter(|&ipso| it.next_to(ipso).any(closes)).any(|ipso| {
+        let is_crowded = ring(carbon).any(|beside| beside != ipso && !is_free(beside));
+        let has_freer = ring(ipso).any(|other| {
+            other != carbon && is_free(other) && ring(other).all(|beside| beside == ipso || is_free(beside))
+        });
+        is_crowded && has_freer
+    })
 }
 
 /// Accepts the ring's own reactivity if its score reaches `least`, or else lithiation next to a directing group.

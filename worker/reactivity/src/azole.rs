@@ -33,7 +33,7 @@ const WITHOUT_NEIGHBOUR: i32 = 6;
 /// Fails with [`Refusal::CompetingGroup`] for the minor isomer or one of a mixture.
 pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
     for (nitrogen, carbon) in step.joined() {
-        if is_azolone_oxygen(step, nitrogen, carbon) {
+        if is_azolone_oxygen(step, nitrogen, carbon) || is_oxygen_of_open_pyridone(step, nitrogen, carbon) {
             return Err(Refusal::CompetingGroup);
         }
         // Glycosyl groups too, which count as protecting ones.
@@ -67,6 +67,27 @@ fn is_azolone_oxygen(step: &Step<'_>, oxygen: u32, carbon: u32) -> bool {
         && it.is_sp3(carbon)
         && step.lost(carbon).any(|(gone, _)| is_heavy_halogen(it.element(gone)))
         && it.next_to(oxygen).any(is_azolone)
+}
+
+/// Returns true for the oxygen of a 2-pyridone with a branched chain beside it and a free position beside its nitrogen, which takes a primary halide in base (Joule and Mills
+/// 2010, chapter 8).
+fn is_oxygen_of_open_pyridone(step: &Step<'_>, oxygen: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_open = |azine: u32| {
+        it.group(azine) == Group::Azine && it.next_to(azine).any(|beside| it.hydrogens(beside) > 0)
+    };
+    let is_branched = |beside: u32| {
+        it.is_aromatic_carbon(beside)
+            && it.next_to(beside).any(|chain| it.is_sp3(chain) && it.carbons(chain) > 2)
+    };
+    it.group(oxygen) == Group::Phenol
+        && it.hydrogens(oxygen) > 0
+        && it.is_sp3(carbon)
+        && it.hydrogens(carbon) > 1
+        && step.lost(carbon).any(|(gone, _)| is_heavy_halogen(it.element(gone)))
+        && it.next_to(oxygen).any(|ring| {
+            it.ring(ring) == 6 && it.next_to(ring).any(is_open) && it.next_to(ring).any(is_branched)
+        })
 }
 
 /// Returns true if a nitrogen of an azole takes a carbon, or the nitrogen of a hydroxylamine's ester, that stays there: acyl groups migrate, and groups with a heteroatom
@@ -247,7 +268,10 @@ fn size(it: &Facts, ring: &Ring, atom: u32, carbonyl: i32) -> i32 {
     }
     match it.element(group) {
         F => 2,
-        _ if it.is_carbonyl(group) || it.is_cyano(group) => carbonyl,
+        // The oxygens of an acetal bind the cation as well.
+        _ if it.is_carbonyl(group) || it.is_cyano(group) || it.is_sp3(group) && it.count(group, O) > 1 => {
+            carbonyl
+        }
         _ if it.is_acceptor(group) || it.is_aromatic(group) || it.is_trifluoromethyl(group) => 6,
         // No acyl group of an imidazole sends a carbon to its side, if an alkyl group is at the other.
         C if it.is_sp3(group) && it.hydrogens(group) > 1 && is_imidazole(it, ring) => 3,

@@ -4,6 +4,7 @@
 //! close to lactones), chapter 15 (halohydrins close to epoxides) and chapter 22 (β-heteroatoms leave from ketones); Pinnick, Chang, Foster and
 //! Govindan, J. Org. Chem. 1980, 45, 4505, for enolates of cyclopropanecarboxylates, which condense with the ester unless it is the tert-butyl ester.
 
+use crate::bifunctional::lost_halogen;
 use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
@@ -28,6 +29,13 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         {
             true
         }
+        Event::Alkylation { nucleophile, carbon, leaving }
+            if !step.before.is_hydroxyl(leaving)
+                && is_glycolate(&step.before, nucleophile)
+                && is_slow_halide(&step.before, carbon) =>
+        {
+            true
+        }
         Event::Alkylation { nucleophile, carbon, .. } if step.before.group(nucleophile) == Group::Water => {
             closes_to_epoxide(step, carbon) && has_free_amine(&step.before, carbon)
         }
@@ -48,6 +56,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
                 && keeps_cis_acrylate(step)
         }
         Event::Epoxidation { carbon, partner } => loses_halide_to_base(step, [carbon, partner]),
+        Event::CarbonylReduction { carbon } => {
+            step.before.next_to(carbon).any(|ipso| is_beside_ester(step, ipso))
+        }
         Event::MetalAddition { metal, carbon } => {
             step.before.group(metal) == Group::Organometal && closes_to_lactone(step, carbon)
         }
@@ -60,7 +71,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             _ => false,
         })
     };
-    if by_event || by_reduction() { Err(Refusal::SelfReacting) } else { Ok(()) }
+    let by_new_metal = || step.joined().any(|(aryl, carbon)| closes_to_phthalide(step, aryl, carbon));
+    if by_event || by_new_metal() || by_reduction() { Err(Refusal::SelfReacting) } else { Ok(()) }
 }
 
 /// Returns true for the carbon of a halide with a free hydroxyl group beside it: a carbanion is base enough to close the epoxide.
@@ -133,6 +145,23 @@ fn closes_to_lactone(step: &Step<'_>, carbon: u32) -> bool {
             .any(|(atom, distance)| distance == 3 && it.element(atom) == C && is_open_ester(atom))
 }
 
+/// Returns true for an aromatic carbon beside one with the ester of a primary alcohol that the step keeps: an alkoxide on its side chain closes the phthalide (Clayden, Greeves
+/// and Warren, chapter 10).
+fn is_beside_ester(step: &Step<'_>, ipso: u32) -> bool {
+    let it = &step.before;
+    let is_ester = |acyl: u32| is_ester_of_alcohol(it, acyl, 1) && step.is_untouched(acyl);
+    it.is_aromatic_carbon(ipso)
+        && it.next_to(ipso).any(|ortho| it.is_aromatic_carbon(ortho) && it.next_to(ortho).any(is_ester))
+}
+
+/// Returns true for an aryl halide beside such an ester whose metal adds to an aldehyde or ketone.
+fn closes_to_phthalide(step: &Step<'_>, aryl: u32, carbon: u32) -> bool {
+    matches!(step.before.group(carbon), Group::Aldehyde | Group::Ketone)
+        && !step.lost_oxo(carbon)
+        && lost_halogen(step, aryl).is_some()
+        && is_beside_ester(step, aryl)
+}
+
 /// Returns true for the nitrile of a free cyanohydrin that becomes an aldehyde: the hydride is a base first.
 fn is_reduced_cyanohydrin(step: &Step<'_>, nitrile: u32) -> bool {
     let it = &step.before;
@@ -187,6 +216,24 @@ fn is_aldol(it: &Facts, oxygen: u32) -> bool {
     };
     it.is_hydroxyl(oxygen)
         && it.next_to(oxygen).any(|carbinol| it.is_sp3(carbinol) && it.next_to(carbinol).any(is_enolisable))
+}
+
+/// Returns true for the hydroxyl group of a glycolate of a primary alcohol, whose alkoxide makes oligomers before it takes a slow halide (March, chapter 10). Esters of tert-butyl alcohol
+/// hold.
+fn is_glycolate(it: &Facts, oxygen: u32) -> bool {
+    it.group(oxygen) == Group::PrimaryAlcohol
+        && it.next_to(oxygen).any(|methylene| {
+            it.hydrogens(methylene) == 2 && it.next_to(methylene).any(|acyl| is_ester_of_alcohol(it, acyl, 1))
+        })
+}
+
+/// Returns true for a carbon with hydrogen that is neither a methyl group nor benzylic, allylic, or beside an acceptor or a second heteroatom.
+fn is_slow_halide(it: &Facts, carbon: u32) -> bool {
+    it.is_sp3(carbon)
+        && it.hydrogens(carbon) < 3
+        && !it.is_benzylic_or_allylic(carbon)
+        && !it.is_alpha(carbon)
+        && it.degree(carbon) - it.carbons(carbon) == 1
 }
 
 /// Returns true for the ester of a 3-haloacrylic acid with a hydrogen beside the carbonyl group, which hydroxide turns into the propiolate if the halogen is anti to it

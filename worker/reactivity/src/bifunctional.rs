@@ -13,7 +13,7 @@ use crate::group::{Group, aromatic_positions};
 use crate::mixture::takes_halide;
 use crate::queries::*;
 use crate::refusal::Refusal;
-use crate::site::is_chelated;
+use crate::site::{is_acylated_amidine, is_chelated};
 
 type Verdict = Result<(), Refusal>;
 
@@ -135,12 +135,22 @@ fn is_alkylated_again(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u
     is_open && is_phenacyl || is_amino_acid
 }
 
-/// Returns true if a halide is to take the acid of a mixture with a free amine, which base sets free as well: amino acids are esterified in acid
+/// Returns true if a halide is to take the acid of a mixture with a free amine, amidine or guanidine, which base sets free as well: amino acids are esterified in acid
 /// (Clayden, Greeves and Warren, chapter 23).
 fn is_acid_beside_amine(step: &Step<'_>, nucleophile: u32, leaving: u32) -> bool {
     step.before.group(nucleophile) == Group::AcidOxygen
         && is_heavy_halogen(step.before.element(leaving))
-        && leaves_amine(step)
+        && (leaves_amine(step) || step.atoms().any(|atom| is_free_amidine(step, atom)))
+}
+
+/// Returns true for a nitrogen with hydrogen of an amidine or guanidine without an acyl group, which the step leaves.
+fn is_free_amidine(step: &Step<'_>, atom: u32) -> bool {
+    let it = &step.before;
+    it.group(atom) == Group::Amidine
+        && it.hydrogens(atom) > 0
+        && !it.is_aromatic(atom)
+        && step.is_untouched(atom)
+        && !is_acylated_amidine(it, atom)
 }
 
 /// Returns true for a methyl halide that is to take an oxygen beside a free amine: even one on a tertiary carbon is methylated (March, chapter
@@ -324,6 +334,7 @@ fn refuse_slow_aminolysis(step: &Step<'_>, nitrogen: u32, carbon: u32) -> Verdic
             aromatic_positions(&it.structure, ipso)
                 .iter()
                 .any(|&(atom, _)| it.next_to(atom).any(|next| it.is_nitro(next)))
+                || is_of_lactam(it, ipso)
         }),
         Group::Aniline | Group::SecondaryAniline => is_chelated(it, nitrogen),
         _ => false,
@@ -335,6 +346,16 @@ fn refuse_slow_aminolysis(step: &Step<'_>, nitrogen: u32, carbon: u32) -> Verdic
         && !step.are_in_same_molecule(nitrogen, carbon)
         && (of_amino_acid() || is_open());
     if is_refused { Err(Refusal::Unreactive) } else { Ok(()) }
+}
+
+/// Returns true for a carbon of an aromatic lactam with its N–H, or of its hydroxyazine, which base deprotonates before an amino group on the ring takes an ester: guanines and
+/// cytosines (Joule and Mills 2010, chapter 14).
+fn is_of_lactam(it: &Facts, ipso: u32) -> bool {
+    let is_acid = |atom: u32| {
+        it.group(atom) == Group::AmideNitrogen && it.is_aromatic(atom) && it.hydrogens(atom) > 0
+            || it.next_to(atom).any(|next| it.group(next) == Group::Phenol && it.hydrogens(next) > 0)
+    };
+    it.ring(ipso) == 6 && aromatic_positions(&it.structure, ipso).iter().any(|&(atom, _)| is_acid(atom))
 }
 
 /// Returns true if the molecule of the halide takes it, or a second halide, itself.

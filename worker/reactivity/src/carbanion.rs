@@ -35,6 +35,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             {
                 return Err(Refusal::Unreactive);
             }
+            Event::Aldol { nucleophile, carbon } if joins_enal(step, nucleophile, carbon) => {
+                return Err(Refusal::CompetingGroup);
+            }
             Event::Aldol { nucleophile, carbon } if condenses_plain_acyl(step, nucleophile, carbon) => {
                 return Err(Refusal::Unreactive);
             }
@@ -92,6 +95,20 @@ fn condenses_plain_acyl(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool 
         && is_alkene()
         && !is_of_succinate()
         && product_ring_size(step, nucleophile, carbon).is_none()
+}
+
+/// Returns true for the enolate of an aldehyde and the aldehyde of an open enal, which adds at its far end, polymerises, or forms a dienolate: either condenses with itself and
+/// with the product (Clayden, Greeves and Warren, chapter 26). Cinnamaldehydes and enals whose α-carbon has a chain are slower.
+fn joins_enal(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_open = |alpha: u32| {
+        it.hydrogens(alpha) == 1
+            && it.doubly(alpha, |far| it.element(far) == C && it.aryls(far) == 0).is_some()
+    };
+    it.group(carbon) == Group::Aldehyde
+        && !step.are_in_same_molecule(nucleophile, carbon)
+        && it.next_to(nucleophile).any(|next| it.group(next) == Group::Aldehyde)
+        && it.next_to(carbon).any(is_open)
 }
 
 /// Returns true for the methyl group of a benzene ring without a nitro group, which no base that an acyl halide survives deprotonates.

@@ -10,6 +10,7 @@ use crate::change::{Facts, Step};
 use crate::cleavage::keeps_lewis_acid_labile_group;
 use crate::competition::gains_ring_bond;
 use crate::group::{Group, aromatic_positions};
+use crate::lithiation::is_lithiated;
 use crate::queries::*;
 use crate::refusal::Refusal;
 
@@ -86,6 +87,10 @@ pub fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> V
         {
             position(step, carbon, 12, Electrophile::Formylation)
         }
+        // The carbinol of two arenes, one of them rich, ionises in acid and takes a second ring (March, chapter 11).
+        Group::Aldehyde if before.aryls(electrophile) > 0 && !is_lithiated(step, carbon) => {
+            Err(Refusal::SelfReacting)
+        }
         Group::Aldehyde | Group::Ketone | Group::ImineCarbon => lithiation_or(step, carbon, 12),
         Group::Alkene if before.azole_nitrogens(carbon).count() > 1 => Err(Refusal::Arene),
         Group::Alkene => position(step, carbon, -14, Electrophile::Acylation),
@@ -129,7 +134,7 @@ fn alkylation(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdict {
     if before.is_beside_epoxide_oxygen(electrophile) && is_poor_pyrrole(before, carbon) {
         return Err(Refusal::Arene);
     }
-    if before.is_on_free_azole(carbon) {
+    if before.is_on_free_azole(carbon) || is_quaternised_first(step, carbon, electrophile) {
         return Err(Refusal::CompetingGroup);
     }
     if is_tertiary(before, electrophile) {
@@ -138,6 +143,15 @@ fn alkylation(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdict {
     refuse_free_amines(step)?;
     refuse_benzylic_halides(step)?;
     position(step, carbon, -14, Electrophile::Acylation)
+}
+
+/// Returns true for an alkyl halide and an arene with the nitrogen of an azine or azole in its rings, which takes it first (Joule and Mills 2010, chapters 8 and 28).
+fn is_quaternised_first(step: &Step<'_>, carbon: u32, alkyl: u32) -> bool {
+    let it = &step.before;
+    step.lost(alkyl).any(|(gone, _)| is_heavy_halogen(it.element(gone)))
+        && !step.are_in_same_molecule(carbon, alkyl)
+        && step.atoms().any(|atom| it.group(atom) == Group::Azine && it.shares_arene(carbon, atom))
+        && !is_lithiated(step, carbon)
 }
 
 /// Checks formylation by dichloromethyl methyl ether and a Lewis acid (Rieche, Gross and Höft, Chem. Ber. 1960, 93, 88), which takes rings

@@ -133,6 +133,9 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
     if element == O {
         oxidation(step, carbon)?;
     }
+    if is_halogen(element) && is_of_nitrite(before, carbon) {
+        return Err(Refusal::Unstable);
+    }
     if is_heavy_halogen(element) && is_beside_amide_alone(before, carbon) {
         return Err(Refusal::Unreactive);
     }
@@ -145,6 +148,7 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
         // take hydrogen from beside an arene, leave alkoxy-activated rings unreacted, but not phenols and anilines.
         let radical = before.is_benzylic_or_allylic(carbon) && !is_acidic(before, carbon);
         if leaves_sulfinylmethylene(step, carbon)
+            || leaves_allylic_rival(step, carbon)
             || radical && leaves_benzylic_rival(step, carbon)
             || !radical && comes_as_element(step, carbon) && leaves_rich_ring_or_enone(step, carbon)
         {
@@ -257,6 +261,30 @@ fn leaves_benzylic_rival(step: &Step<'_>, own: u32) -> bool {
                 && !step.are_equivalent(atom, own)
                 && step.are_in_same_molecule(atom, own)
         })
+}
+
+/// Returns true if a halogen takes hydrogen from an allylic methyl group and leaves a CH2 or CH group of a hydrocarbon chain on the same double bond, which gives it up
+/// more easily (March, chapter 14).
+fn leaves_allylic_rival(step: &Step<'_>, own: u32) -> bool {
+    let it = &step.before;
+    let is_rival = |atom: u32| {
+        it.is_sp3(atom)
+            && (1..=2).contains(&it.hydrogens(atom))
+            && it.next_to(atom).all(|next| it.element(next) == C)
+            && !it.is_alpha(atom)
+            && step.is_untouched(atom)
+    };
+    it.hydrogens(own) == 3
+        && it.next_to(own).filter(|&near| it.group(near) == Group::Alkene).any(|near| {
+            let far = it.doubly(near, |far| it.element(far) == C);
+            it.next_to(near).any(is_rival) || far.is_some_and(|far| it.next_to(far).any(is_rival))
+        })
+}
+
+/// Returns true for the carbon of an alkyl nitrite or nitrate, whose O–N bond breaks before a C–H bond does (March, chapter 14).
+fn is_of_nitrite(it: &Facts, carbon: u32) -> bool {
+    let is_nitrogen = |next: u32| it.element(next) == N && it.oxo(next) > 0;
+    it.next_to(carbon).any(|oxygen| it.element(oxygen) == O && it.next_to(oxygen).any(is_nitrogen))
 }
 
 /// Returns true if the step leaves a C–H between the ketone of the halogenated carbon and a sulfoxide or sulfone, which enolises first (Clayden, Greeves and Warren,

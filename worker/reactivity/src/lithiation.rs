@@ -18,8 +18,10 @@ pub fn is_lithiated(step: &Step<'_>, carbon: u32) -> bool {
     let alpha =
         before.next_to(carbon).any(|next| before.is_aromatic(next) && before.ring(next) == 5 && gives(next));
     if step.atoms().any(|atom| {
-        let is_first =
-            is_acid(before, atom) || !alpha && is_picolyl(before, atom) || is_attacked(before, atom);
+        let is_first = is_acid(before, atom)
+            || is_beside_sulfonyl(before, atom)
+            || !alpha && is_picolyl(before, atom)
+            || is_attacked(before, atom);
         step.is_untouched(atom) && is_first
     }) {
         return false;
@@ -50,8 +52,19 @@ fn directs(step: &Step<'_>, directing: u32, carbon: u32) -> bool {
     };
     let is_weakest = before.next_to(directing).any(|group| before.is_trifluoromethyl(group));
     is_directing(before, directing)
+        && !is_lone_bromide(before, directing)
         && !(is_weakest
             && aromatic_positions(&before.structure, directing).iter().any(|&(atom, _)| is_better(atom)))
+}
+
+/// Returns true for a carbon with bromine in a carbocycle without another group that withdraws electrons: butyllithium exchanges it, and amides are too weak for the proton beside
+/// it (Schlosser, Angew. Chem. Int. Ed. 2005, 44, 376).
+fn is_lone_bromide(before: &Facts, directing: u32) -> bool {
+    before.count(directing, BR) > 0
+        && before.ring(directing) == 6
+        && aromatic_positions(&before.structure, directing).iter().all(|&(atom, _)| {
+            before.element(atom) == C && !before.next_to(atom).any(|next| before.is_withdrawing(next))
+        })
 }
 
 /// Returns true for a proton that a strong base takes before an aromatic one.
@@ -80,6 +93,13 @@ fn is_picolyl(before: &Facts, atom: u32) -> bool {
         && before.hydrogens(atom) > 0
         && before.next_to(atom).all(|next| before.element(next) == C)
         && before.next_to(atom).any(is_ring)
+}
+
+/// Returns true for an alkyl carbon with hydrogen on the sulfur of a sulfone or sulfonamide, a stronger acid than an arene (Gschwend and Rodriguez 1979).
+fn is_beside_sulfonyl(before: &Facts, atom: u32) -> bool {
+    before.is_sp3(atom)
+        && before.hydrogens(atom) > 0
+        && before.next_to(atom).any(|next| before.element(next) == S && before.oxo(next) == 2)
 }
 
 /// Returns true for an electrophile that an organolithium attacks.

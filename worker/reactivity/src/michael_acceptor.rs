@@ -38,7 +38,12 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         Event::Arylation { nucleophile, .. } => {
             is_donor(nucleophile) || is_thiol(it, nucleophile) || is_acrylamide(it, nucleophile)
         }
-        Event::Alkylation { nucleophile, .. } => is_donor(nucleophile) || is_thiol(it, nucleophile),
+        Event::Alkylation { nucleophile, leaving, .. } => {
+            is_donor(nucleophile)
+                || is_thiol(it, nucleophile)
+                || is_alkoxide(it, nucleophile, leaving)
+                    && kept.iter().any(|&end| is_of_vinyl_ketone(it, end))
+        }
         Event::ReductiveAmination { nitrogen, .. } => is_donor(nitrogen),
         _ => false,
     };
@@ -58,6 +63,20 @@ fn adds_beside_acceptor(it: &Facts, nitrogen: u32, carbon: u32) -> bool {
 
 fn is_thiol(it: &Facts, atom: u32) -> bool {
     matches!(it.group(atom), Group::Thiol | Group::Thiophenol) && it.hydrogens(atom) > 0
+}
+
+/// Returns true for an alcohol or phenol that a halide or sulfonate takes as its anion.
+fn is_alkoxide(it: &Facts, oxygen: u32, leaving: u32) -> bool {
+    matches!(it.group(oxygen), Group::Phenol | Group::PrimaryAlcohol | Group::SecondaryAlcohol)
+        && !it.is_hydroxyl(leaving)
+}
+
+/// Returns true for the end of the double bond of a vinyl ketone, which takes phenoxides and alkoxides too.
+fn is_of_vinyl_ketone(it: &Facts, end: u32) -> bool {
+    it.doubly(end, |near| {
+        it.element(near) == C && it.next_to(near).any(|next| it.group(next) == Group::Ketone)
+    })
+    .is_some()
 }
 
 /// Returns true for the terminal carbon of an acceptor's double bond, or a carbon of a maleimide's.

@@ -8,6 +8,7 @@ use crate::event::Event;
 use crate::friedel_crafts::takes_vilsmeier_reagent;
 use crate::group::Group;
 use crate::named::named;
+use crate::nitrile::becomes_imidate;
 use crate::queries::*;
 
 named! {
@@ -298,12 +299,6 @@ fn becomes_nitrile_oxide(step: &Step<'_>, carbon: u32) -> bool {
     it.is_sp3(carbon)
         && step.hydrogens_gained(carbon) < -1
         && it.next_to(carbon).any(|next| it.is_nitro(next))
-}
-
-/// Returns true for the carbon of a nitrile that keeps a double bond to its nitrogen.
-fn becomes_imidate(step: &Step<'_>, carbon: u32) -> bool {
-    step.before.group(carbon) == Group::Nitrile
-        && step.reordered(carbon).any(|(_, was, now)| was == Order::Triple && now == Order::Double)
 }
 
 /// Returns true for a carbon that loses a doubly bound carbon and gains an oxygen.

@@ -157,8 +157,8 @@ fn hydrogenation(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
         let benzene =
             aromatic_positions(&before.structure, carbon).iter().all(|&(atom, _)| before.element(atom) == C);
         let victim = keeps_hydrogenable_group(step)
-            || benzene && step.atoms().any(|atom| is_benzyl_oxygen(step, atom))
-            || step.atoms().any(|atom| is_kept_furan(step, atom));
+            || benzene && step.atoms().any(|atom| keeps_benzyl_group(step, atom))
+            || step.atoms().any(|atom| is_kept_furan(step, atom) || is_kept_aryl_ketone(step, atom));
         return if victim { Err(Refusal::CompetingGroup) } else { Ok(()) };
     }
     let own_alkyne = before.triply(carbon).is_some();
@@ -182,14 +182,36 @@ fn hydrogenation(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
     if victim || keeps_chloride_of_azine(step) { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
-/// Returns true for an oxygen that keeps its benzyl group.
-fn is_benzyl_oxygen(step: &Step<'_>, atom: u32) -> bool {
+/// Returns true for an oxygen that keeps its benzyl group, and for an amine that keeps one and its ring.
+fn keeps_benzyl_group(step: &Step<'_>, atom: u32) -> bool {
     let before = &step.before;
-    let is_benzyl = |next| before.is_sp3(next) && before.next_to(next).any(|far| before.is_aromatic(far));
-    before.element(atom) == O
+    let is_benzyl = |next: u32| {
+        before.is_sp3(next)
+            && before.next_to(next).any(|far| {
+                before.is_aromatic(far) && (before.element(atom) == O || stays_aromatic(step, far))
+            })
+    };
+    (before.element(atom) == O
+        || matches!(
+            before.group(atom),
+            Group::SecondaryAmine | Group::TertiaryAmine | Group::SecondaryAniline | Group::TertiaryAniline
+        ))
+        && before.next_to(atom).any(is_benzyl)
         && before.hydrogens(atom) == 0
         && step.is_untouched(atom)
-        && before.next_to(atom).any(is_benzyl)
+}
+
+fn stays_aromatic(step: &Step<'_>, atom: u32) -> bool {
+    step.image(atom).is_some_and(|image| step.after.is_aromatic(image))
+}
+
+/// Returns true for a ketone or aldehyde on an aromatic carbon that hydrogen makes a saturated one: it takes hydrogen as soon, to the alcohol or the hydrocarbon (Hudlicky, "Reductions in
+/// Organic Chemistry").
+fn is_kept_aryl_ketone(step: &Step<'_>, ketone: u32) -> bool {
+    let before = &step.before;
+    matches!(before.group(ketone), Group::Ketone | Group::Aldehyde)
+        && step.is_untouched(ketone)
+        && before.next_to(ketone).any(|ipso| before.is_aromatic(ipso) && !stays_aromatic(step, ipso))
 }
 
 fn dehalogenation(step: &Step<'_>, carbon: u32, halogen: u32) -> Verdict {

@@ -3,11 +3,12 @@
 //! Sources: Mandolini (Adv. Phys. Org. Chem. 1986) for the rates of closure by ring size, 3, 5 and 6 before 7; Bordwell
 //! (Acc. Chem. Res. 1988) for acidities.
 
+use crate::alkylation::is_doubly_activated;
 use crate::change::{Facts, Step};
 use crate::competition::closed_ring_size;
 use crate::electrophile;
 use crate::event::Event;
-use crate::group::Group;
+use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 use crate::refusal::Refusal;
 
@@ -36,6 +37,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 || alcohol_closes(step, nucleophile, carbon)
                 || alkoxide_closes(step, nucleophile, carbon)
                 || is_behind_cyclopropane(step, nucleophile, carbon)
+                || malonate_closes(step, nucleophile, carbon)
+                || is_weak_phenoxide_beside_acid(step, nucleophile, carbon)
         }
         Event::Sulfonylation { nucleophile, .. } => acid_closes(step, nucleophile),
         Event::Hydrolysis { carbon, .. } => urea_closes(step, carbon),
@@ -177,6 +180,24 @@ fn alkylates_its_own_acid(step: &Step<'_>, nucleophile: u32, carbon: u32) -> boo
         && step.atoms().any(|acid| step.is_kept_acid(acid) && step.are_in_same_molecule(acid, carbon))
 }
 
+/// Returns true for a phenol with four fluorines or two nitro groups and a halo acid, whose carboxylate is as strong a base and the better nucleophile: the acid alkylates itself (Bordwell
+/// 1988). Chemists take the ester.
+fn is_weak_phenoxide_beside_acid(step: &Step<'_>, phenol: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_acid = |atom: u32| step.is_kept_acid(atom) && step.are_in_same_molecule(atom, carbon);
+    let is_weak = |ipso: u32| {
+        let positions = aromatic_positions(&it.structure, ipso);
+        let count = |wanted: &dyn Fn(u32) -> bool| {
+            positions.iter().filter(|&&(atom, _)| it.next_to(atom).any(wanted)).count()
+        };
+        count(&|next| it.element(next) == F) > 3 || count(&|next| it.is_nitro(next)) > 1
+    };
+    it.group(phenol) == Group::Phenol
+        && it.is_alkyl_halide(carbon)
+        && it.next_to(phenol).any(is_weak)
+        && step.atoms().any(is_acid)
+}
+
 /// Returns true if alkoxide closes the ester that is to condense with another: its α-carbon reaches a leaving group of its
 /// own molecule in a ring of three, five or six.
 fn claisen_closes(step: &Step<'_>, alpha: u32, acyl: u32) -> bool {
@@ -219,8 +240,32 @@ fn enolate_closes(step: &Step<'_>, carbon: u32) -> bool {
             && it.next_to(atom).any(|next| matches!(it.group(next), Group::Ketone | Group::Aldehyde))
     };
     it.distances(carbon, 5).into_iter().any(|(atom, distance)| {
-        matches!(distance, 2 | 4 | 5) && is_enolisable(atom) && ring_allows(it, atom, carbon)
+        matches!(distance, 2 | 4 | 5)
+            && is_enolisable(atom)
+            && (ring_allows(it, atom, carbon) || distance == 2 && is_across_cyclohexanone(it, atom, carbon))
     })
+}
+
+/// Returns true for the α-carbon of a cyclohexanone and its carbon 4, which close to the bicyclo[3.1.0]hexanone (Clayden, Greeves and Warren, chapter 31).
+fn is_across_cyclohexanone(it: &Facts, alpha: u32, carbon: u32) -> bool {
+    let is_six = |atom: u32| it.ring(atom) == 6;
+    let between = it.next_to(alpha).filter(|&next| it.bond(next, carbon).is_some());
+    let is_ketone = |next: u32| it.group(next) == Group::Ketone && is_six(next);
+    is_six(alpha)
+        && is_six(carbon)
+        && between.count() == 1
+        && it.next_to(alpha).any(is_ketone)
+        && !it.next_to(carbon).any(is_ketone)
+}
+
+/// Returns true for the carbon between two acceptors that takes one end of 1,2-dibromoethane or the like and keeps a hydrogen: its second anion closes the cyclopropane before
+/// another halide comes (Clayden, Greeves and Warren, chapter 31).
+fn malonate_closes(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    it.is_sp3(nucleophile)
+        && is_doubly_activated(it, nucleophile)
+        && step.image(nucleophile).is_some_and(|image| step.after.hydrogens(image) > 0)
+        && it.next_to(carbon).any(|beta| it.is_alkyl_halide(beta) && step.is_untouched(beta))
 }
 
 /// Returns true for a phenol that closes a ring of seven or more though the enolate of a ketone closes one of three at the same carbon.

@@ -10,7 +10,9 @@ use crate::bifunctional::{leaves_amine, lost_halogen};
 use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
+use crate::halide_order;
 use crate::queries::*;
+use crate::reagent::TIE_MARGIN;
 use crate::refusal::Refusal;
 
 type Verdict = Result<(), Refusal>;
@@ -25,6 +27,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         let (metal, carbon) = match *event {
             Event::Coupling { metal, carbon, .. } => (Some(metal), carbon),
             Event::Alkynylation { carbon, .. } | Event::Heck { carbon, .. } => (None, carbon),
+            Event::Arylation { nucleophile, carbon, .. }
+                if leaves_like_bromide(step, nucleophile, carbon) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
             _ => continue,
         };
         if step.atoms().any(|atom| it.group(atom) == Group::Azide && step.is_untouched(atom)) {
@@ -41,7 +48,13 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         if has_rival {
             return Err(Refusal::CompetingGroup);
         }
-        if metal.is_some() && is_on_triaminoazine(it, carbon) {
+        if metal.is_some_and(|metal| is_ethynylsilane(step, metal)) {
+            return Err(Refusal::CompetingGroup);
+        }
+        if metal.is_some_and(|metal| {
+            is_on_triaminoazine(it, carbon)
+                || is_azolylboronic_acid(it, metal) && is_on_diaminopyrimidine(it, carbon)
+        }) {
             return Err(Refusal::Unreactive);
         }
     }
@@ -52,6 +65,52 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         refuse_zinc_in_place(step, alkyl, aryl)?;
     }
     Ok(())
+}
+
+/// Returns true for a diboron and a bromide whose molecule keeps another that palladium takes as soon: both are borylated, or the boronic ester couples with it (Ishiyama,
+/// Murata and Miyaura, J. Org. Chem. 1995, 60, 7508).
+fn leaves_like_bromide(step: &Step<'_>, boron: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let rank = halide_order::coupling(it, carbon);
+    it.element(boron) == B
+        && has_bromide(it, carbon)
+        && step.atoms().any(|atom| {
+            it.is_aromatic_carbon(atom)
+                && has_bromide(it, atom)
+                && step.is_untouched(atom)
+                && step.are_in_same_molecule(atom, carbon)
+                && !step.are_equivalent(atom, carbon)
+                && halide_order::coupling(it, atom) > rank - TIE_MARGIN
+        })
+}
+
+/// Returns true for the carbon of a silylalkyne with a free C–H at its other end, which palladium and copper take while the silyl group stays (Clayden, Greeves and
+/// Warren, chapter 40).
+fn is_ethynylsilane(step: &Step<'_>, alkyne: u32) -> bool {
+    let it = &step.before;
+    it.triply(alkyne).is_some_and(|end| it.hydrogens(end) > 0)
+        && step.lost(alkyne).any(|(gone, _)| it.element(gone) == SI)
+}
+
+/// Returns true for the carbon of a free boronic acid beside the nitrogen of an azole, which loses its boron to base.
+fn is_azolylboronic_acid(it: &Facts, carbon: u32) -> bool {
+    let is_acid =
+        |boron: u32| it.element(boron) == B && it.next_to(boron).any(|oxygen| it.is_hydroxyl(oxygen));
+    it.ring(carbon) == 5
+        && it.next_to(carbon).any(is_acid)
+        && it.next_to(carbon).any(|next| it.element(next) == N && it.is_aromatic(next))
+}
+
+/// Returns true for a carbon with chlorine between the nitrogens of a pyrimidine with two amino groups, which palladium takes slowly (Littke and Fu 2002).
+fn is_on_diaminopyrimidine(it: &Facts, carbon: u32) -> bool {
+    let bears_amine = |atom: u32| {
+        it.next_to(atom).any(|next| matches!(it.group(next), Group::PoorAniline | Group::TertiaryAniline))
+    };
+    it.count(carbon, CL) == 1
+        && it.ring(carbon) == 6
+        && it.count(carbon, N) == 2
+        && aromatic_positions(&it.structure, carbon).iter().filter(|&&(atom, _)| bears_amine(atom)).count()
+            > 1
 }
 
 /// Returns true for a carbon that gives up a boron group and leaves the same on a carbon just like it, which goes on.

@@ -6,9 +6,10 @@ use crate::event::{Event, events};
 use crate::refusal::Refusal;
 use crate::{
     acidity, amine_closure, arene, aromatisation, arylation, attacked_groups, azole, base_labile,
-    bifunctional, carbanion, cleavage, donors, elimination, fischer, fluorination, hidden_cleavage,
-    labile_groups, mechanism, michael_acceptor, mixture, multiple_bond, new_organometal, origin, polar,
-    quinone_methide, redox, richer_ring, rival_halide, slow_pair, stereo, unactivated, weak_amine,
+    bifunctional, carbanion, cleavage, donors, elimination, ester_exchange, fischer, fluorination,
+    hidden_cleavage, labile_groups, mechanism, michael_acceptor, mixture, multiple_bond, new_organometal,
+    nitrile, origin, polar, quinone_methide, redox, richer_ring, rival_halide, slow_pair, small_ring, stereo,
+    unactivated, weak_amine,
 };
 
 /// Certainty of the rules about a step.
@@ -61,6 +62,9 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     mechanism::check(step, &events)?;
     multiple_bond::check(step, &events)?;
     hidden_cleavage::check(step, &events)?;
+    ester_exchange::check(step, &events)?;
+    nitrile::check(step)?;
+    small_ring::check(step)?;
     attacked_groups::check(step, &events)?;
     let stereo_source = stereo::check(step, &events)?;
     for event in &events {

@@ -128,7 +128,7 @@ fn has_donor(facts: &Facts, carbon: u32) -> bool {
 }
 
 /// Returns true for the nitrogen of an acylated amidine, which reacts little better than an amide's.
-fn is_acylated_amidine(facts: &Facts, atom: u32) -> bool {
+pub fn is_acylated_amidine(facts: &Facts, atom: u32) -> bool {
     let is_acylated =
         |atom: u32| facts.next_to(atom).any(|next| facts.is_carbonyl(next) && !facts.is_aromatic(next));
     facts.next_to(atom).any(|carbon| facts.next_to(carbon).any(is_acylated))

@@ -62,7 +62,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             {
                 return Err(Refusal::StereoScrambled);
             }
-            Event::Aldol { carbon, .. } if is_formaldehyde_beside_amine(step, carbon) => {
+            Event::Aldol { carbon, .. } | Event::Acetalisation { carbon }
+                if is_formaldehyde_beside_amine(step, carbon) =>
+            {
                 return Err(Refusal::CompetingGroup);
             }
             // The primary amine that forms is the better nucleophile (Clayden, Greeves and Warren, chapter 22).

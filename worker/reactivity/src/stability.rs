@@ -447,7 +447,7 @@ fn is_three_ring_ketone(it: &Facts, atom: u32) -> bool {
 
 /// Returns true for the boron of a free boronic acid that loses its boron within minutes of warm base: beside the
 /// nitrogen of an azine; at the 4-position of a pyrimidine, which is the same; between two halogens of an azine; on a
-/// pyrrole or indole with its N–H. Between two nitrogens of an azine or azole its esters do so as well; only MIDA esters and borates keep.
+/// pyrrole or indole with its N–H; at C2 of a thiazole or oxazole. Between two nitrogens of an azine or azole its esters do so as well; only MIDA esters and borates keep.
 fn is_unstable_boronic_acid(it: &Facts, boron: u32) -> bool {
     let free = it.next_to(boron).filter(|&next| it.element(next) == O && it.hydrogens(next) > 0).count();
     let Some(ipso) = it.next_to(boron).find(|&next| it.is_aromatic_carbon(next)) else { return false };
@@ -464,6 +464,9 @@ fn is_unstable_boronic_acid(it: &Facts, boron: u32) -> bool {
         .map(|(atom, _)| atom)
         .filter(|&atom| it.is_aromatic(atom))
         .collect();
+    if it.ring(ipso) == 5 && neighbours().all(|next| it.element(next) != C) {
+        return true;
+    }
     if it.ring(ipso) == 6 {
         let is_halogenated = |atom: u32| it.next_to(atom).any(|next| is_halogen(it.element(next)));
         let has_nitrogen = ring.iter().any(|&atom| it.element(atom) == N && it.ring(atom) == 6);

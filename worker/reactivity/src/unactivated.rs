@@ -39,6 +39,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             {
                 return Err(Refusal::NotActivated);
             }
+            Event::Arylation { nucleophile, carbon, leaving }
+                if it.is_cyano(nucleophile) && is_chloride_of_diazole(it, carbon, leaving) =>
+            {
+                return Err(Refusal::NotActivated);
+            }
             Event::Arylation { nucleophile, carbon, .. }
                 if is_beside_free_aniline(it, nucleophile, carbon) =>
             {
@@ -46,11 +51,23 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             }
             Event::Arylation { nucleophile, carbon, leaving }
                 if is_para_fluoride(step, nucleophile, carbon, leaving)
+                    || matches!(it.element(nucleophile), O | S)
+                        && leaves_nitro_group(step, carbon, leaving)
                     || leaves_chloride_beside_ester(step, carbon, leaving)
                     || leaves_better_fluoride(step, carbon, leaving)
                     || leaves_bromide_of_aminopyrimidine(step, carbon, leaving) =>
             {
                 return Err(Refusal::CompetingGroup);
+            }
+            Event::Alkynylation { carbon, leaving, .. } | Event::Heck { carbon, leaving, .. }
+                if is_chloride_of_diazole(it, carbon, leaving) =>
+            {
+                return Err(Refusal::NotActivated);
+            }
+            Event::Coupling { carbon, leaving, .. }
+                if is_chloride_of_diazole(it, carbon, leaving) && it.is_on_free_azole(carbon) =>
+            {
+                return Err(Refusal::NotActivated);
             }
             Event::Dehalogenation { carbon, halogen } if has_twin(step, carbon, halogen) => {
                 return Err(Refusal::CompetingGroup);
@@ -58,7 +75,42 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             _ => {}
         }
     }
-    Ok(())
+    // A thione has to become a sulfide or sulfone first, and then takes amines (Joule and Mills 2010, chapter 14).
+    let takes_sulfur = |(amide, carbon): (u32, u32)| {
+        it.group(amide) == Group::AmideNitrogen
+            && it.is_aromatic(carbon)
+            && step.lost(carbon).any(|(gone, _)| it.element(gone) == S)
+    };
+    if step.joined().any(takes_sulfur) { Err(Refusal::Unreactive) } else { Ok(()) }
+}
+
+/// Returns true for a chloride of a pyrazole or imidazole without an acceptor, which palladium and copper leave, unless a boronic acid and a bulky phosphine help; chemists use the
+/// bromide or iodide (Schröter, Stock and Bach, Tetrahedron 2005, 61, 2245).
+fn is_chloride_of_diazole(it: &Facts, carbon: u32, leaving: u32) -> bool {
+    it.element(leaving) == CL
+        && it.count(carbon, N) < 2
+        && it.azole_nitrogens(carbon).count() == 2
+        && !aromatic_positions(&it.structure, carbon).iter().any(|&(atom, _)| it.bears_acceptor(atom))
+}
+
+/// Returns true for a carbon of a ring of six across from the nitrogen of an azine.
+fn is_across_azine(it: &Facts, carbon: u32) -> bool {
+    aromatic_positions(&it.structure, carbon)
+        .iter()
+        .any(|&(far, distance)| distance == 3 && it.group(far) == Group::Azine && it.ring(far) == 6)
+}
+
+/// Returns true for a halide beside the nitrogen of a pyridine or quinoline that keeps a nitro group across from it, which alkoxides, phenoxides and thiolates displace first
+/// (Joule and Mills 2010, chapter 8). A fluoride leaves as soon.
+fn leaves_nitro_group(step: &Step<'_>, carbon: u32, leaving: u32) -> bool {
+    let it = &step.before;
+    let bears_nitro = |atom: u32| it.next_to(atom).any(|next| it.is_nitro(next) && step.is_untouched(next));
+    is_heavy_halogen(it.element(leaving))
+        && it.ring(carbon) == 6
+        && it.next_to(carbon).any(|next| it.group(next) == Group::Azine)
+        && aromatic_positions(&it.structure, carbon)
+            .iter()
+            .any(|&(atom, _)| bears_nitro(atom) && is_across_azine(it, atom))
 }
 
 fn is_inert(it: &Facts, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
@@ -134,11 +186,8 @@ fn leaves_chloride_beside_ester(step: &Step<'_>, carbon: u32, leaving: u32) -> b
         it.next_to(atom).any(|ortho| it.is_aromatic_carbon(ortho) && it.next_to(ortho).any(is_carboxyl))
     };
     let positions = |atom: u32| aromatic_positions(&it.structure, atom);
-    let is_across = |atom: u32| {
-        positions(atom).iter().any(|&(far, distance)| distance == 3 && it.group(far) == Group::Azine)
-    };
     let is_better = |&(atom, _): &(u32, u32)| {
-        it.count(atom, CL) > 0 && step.is_untouched(atom) && is_beside(atom) && is_across(atom)
+        it.count(atom, CL) > 0 && step.is_untouched(atom) && is_beside(atom) && is_across_azine(it, atom)
     };
     it.element(leaving) == CL
         && it.ring(carbon) == 6

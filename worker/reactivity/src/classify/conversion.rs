@@ -286,6 +286,11 @@ fn halogen_or_sulfone(step: &Step<'_>, atom: u32, bond: NewBond) -> Option<React
         F | CL | BR | I if aromatic && from_oxygen => Some(class!("hydroxyazine to halide")),
         F | CL | BR | I if aromatic && from_halogen => Some(class!("aryl halide exchange")),
         F | CL | BR | I if from_halogen => Some(class!("halide exchange")),
+        F | CL | BR | I
+            if it.group(atom) == Group::Aldehyde && it.carbons(atom) == 0 && step.gains(atom, O) =>
+        {
+            Some(class!("halomethyl ether formation"))
+        }
         F | CL | BR | I if from_oxygen || allylic_alcohol(step) => Some(class!("alcohol to halide")),
         F | CL | BR | I if step.hydrogens_gained(atom) < 0 => Some(class!("C-H halogenation")),
         F | CL | BR | I if step.reordered(atom).any(|(_, was, now)| was > now) => Some(halogenation(step)),

@@ -356,6 +356,8 @@ pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element
             Some((_, Group::Aldehyde | Group::Ketone)) => class!("reductive C-alkylation"),
             _ => class!("Friedel-Crafts alkylation"),
         },
+        // By the anhydride of an acid (Joule and Mills 2010, chapter 8).
+        O if reduces_oxide(step) => class!("N-oxide rearrangement"),
         _ => class!("aromatic substitution"),
     }
 }

@@ -1,0 +1,60 @@
+//! Nitriles that take a nitrogen or oxygen nucleophile, and what makes them do so.
+//!
+//! Sources: Roger and Neilson, Chem. Rev. 1961, 61, 179, for imidates, which hydrogen chloride makes of plain nitriles and alkoxide only of those with acceptors; Shriner and
+//! Neumann, Chem. Rev. 1944, 35, 351, for amidines.
+
+use chem::Order;
+
+use crate::change::{Facts, Step};
+use crate::cleavage::keeps_lewis_acid_labile_group;
+use crate::group::Group;
+use crate::queries::*;
+use crate::refusal::Refusal;
+
+/// Refuses additions to plain alkyl nitriles that nothing helps, or whose acid takes a protecting group off.
+///
+/// # Errors
+/// Fails with [`Refusal::Unreactive`] or [`Refusal::Incompatible`].
+pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
+    let it = &step.before;
+    let Some(nitrile) = step.atoms().find(|&atom| it.group(atom) == Group::Nitrile && is_plain(it, atom))
+    else {
+        return Ok(());
+    };
+    if becomes_triazole(step, nitrile) {
+        return Err(Refusal::Unreactive);
+    }
+    let needs_acid = |(other, _)| match it.group(other) {
+        Group::Ammonia => true,
+        Group::PrimaryAlcohol => becomes_imidate(step, nitrile),
+        _ => false,
+    };
+    if step.gained(nitrile).any(needs_acid) && keeps_lewis_acid_labile_group(step) {
+        return Err(Refusal::Incompatible);
+    }
+    Ok(())
+}
+
+/// Returns true for a nitrile on a saturated carbon with hydrogen and no acceptor or halogen.
+fn is_plain(it: &Facts, nitrile: u32) -> bool {
+    it.next_to(nitrile).any(|alpha| {
+        it.is_sp3(alpha)
+            && it.hydrogens(alpha) > 0
+            && it.next_to(alpha).filter(|&next| it.is_acceptor(next)).count() == 1
+            && !it.next_to(alpha).any(|next| is_halogen(it.element(next)))
+    })
+}
+
+/// Returns true for a nitrile and a hydrazide that close a triazole: the base and heat that this needs leave alkyl nitriles, or take off what is β to them; chemists make the imidate
+/// or amidine first.
+fn becomes_triazole(step: &Step<'_>, nitrile: u32) -> bool {
+    let it = &step.before;
+    step.image(nitrile).is_some_and(|image| step.after.is_aromatic(image))
+        && step.gained(nitrile).any(|(nitrogen, _)| it.group(nitrogen) == Group::Hydrazine)
+}
+
+/// Returns true for the carbon of a nitrile that keeps a double bond to its nitrogen.
+pub fn becomes_imidate(step: &Step<'_>, carbon: u32) -> bool {
+    step.before.group(carbon) == Group::Nitrile
+        && step.reordered(carbon).any(|(_, was, now)| was == Order::Triple && now == Order::Double)
+}

@@ -11,7 +11,14 @@ use crate::graph::Graph;
 use crate::graph::expander::Expansion;
 use crate::graph::nodes::{Assessment, Proposal, ReactionId, ValidationState};
 use crate::model::RetroModel;
-use crate::steps::confidence::{LEAST_CONFIDENCE, TemplateEvidence};
+use crate::steps::confidence::TemplateEvidence;
+
+/// Confidence below which a step is refused. In three readings it is lower for 9 of 82 wrong steps and for none of 428 sound
+/// ones; it costs 30 of 2,920 textbook steps.
+const LEAST_CONFIDENCE: f32 = 0.15;
+
+/// Lowest probability of a step that counts for this.
+const COUNTED_PROBABILITY: f32 = 0.01;
 
 /// Assesses the current proposal of a step and returns how many proposals were refused before it. The step's cost and
 /// its dependants become stale.
@@ -48,11 +55,13 @@ pub fn skip_refused(model: &RetroModel, graph: &mut Graph, id: ReactionId) -> u6
     refused as u64
 }
 
-/// Confidence in the first of these proposals of one step, without competing products.
+/// Confidence in the first of these proposals of one step, without competing products. Many molecules can be protected in
+/// many ways, so that a protected form is sound and hardly probable.
 fn confidence(model: &RetroModel, product: &Expansion, proposals: &[Proposal]) -> f32 {
     let Some(first) = proposals.first() else { return 1.0 };
-    let probability = proposals.iter().map(|proposal| proposal.probability).sum::<f32>().min(1.0);
+    let probability = proposals.iter().map(|proposal| proposal.probability).sum::<f32>();
     let precedent = model.nearest_precedent(first.template, &product.unlabelled().molecule().fingerprint());
-    let evidence = TemplateEvidence::new(model, first.template, probability, precedent);
+    let evidence =
+        TemplateEvidence::new(model, first.template, probability.clamp(COUNTED_PROBABILITY, 1.0), precedent);
     evidence.confidence(first.outcome.plausibility_alone(product, model))
 }

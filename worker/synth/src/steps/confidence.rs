@@ -18,9 +18,6 @@ const PLAUSIBILITY: f64 = 0.303;
 const SIMILARITY: f64 = 1.714;
 const UNRECORDED: f64 = 2.850;
 const INTERCEPT: f64 = -1.601;
-/// Confidence below which a step is refused. In two later readings it is lower for 13 of 57 wrong steps and 1 of 316 sound
-/// ones, and none of the 8 best routes with such a step was signed.
-pub const LEAST_CONFIDENCE: f32 = 0.15;
 /// Bounds of the plausibility, whose logit has none.
 const LEAST_PLAUSIBILITY: f64 = 1e-3;
 /// Least probability, which a template at the end of a long list has.

@@ -13,7 +13,7 @@ use crate::change::{Facts, Step};
 use crate::competition::{closed_ring_size, gains_ring_bond};
 use crate::event::Event;
 use crate::friedel_crafts::{carbon_electrophile, check_ring_closure, lewis_acid, takes_vilsmeier_reagent};
-use crate::group::{Group, aromatic_positions};
+use crate::group::{Group, aromatic_positions, positions_beside};
 use crate::lithiation::is_lithiated;
 use crate::queries::*;
 use crate::refusal::Refusal;
@@ -180,14 +180,15 @@ fn is_plain_aminoazine(step: &Step<'_>, carbon: u32, alkene: u32) -> bool {
     let is_donor = |next: u32| {
         it.element(next) == N && !it.is_aromatic(next) && it.is_saturated(next) || it.is_hydroxyl(next)
     };
-    let positions = aromatic_positions(&it.structure, carbon);
-    let donors = positions.iter().filter(|&&(atom, _)| it.next_to(atom).any(is_donor)).count();
+    let has = |wanted: &dyn Fn(u32) -> bool| {
+        aromatic_positions(&it.structure, carbon).iter().any(|&(atom, _)| wanted(atom))
+    };
     it.group(alkene) == Group::Alkene
         && gains_ring_bond(step, carbon)
         && it.ring(carbon) == 6
-        && positions.iter().any(|&(atom, _)| it.group(atom) == Group::Azine && it.ring(atom) == 6)
-        && !positions.iter().any(|&(atom, _)| it.is_carbonyl(atom))
-        && donors < 2
+        && has(&|atom| it.group(atom) == Group::Azine && it.ring(atom) == 6)
+        && !has(&|atom| it.is_carbonyl(atom))
+        && positions_beside(&it.structure, carbon, is_donor) < 2
 }
 
 /// Returns true for the carbon between the nitrogens of a pyrimidine, which takes no electrophile (Joule and Mills 2010, chapter 14).
@@ -203,11 +204,7 @@ fn is_between_azine_nitrogens(before: &Facts, carbon: u32) -> bool {
 /// Returns true if the arene has a free acid and three alkoxy groups: nitric acid takes the place of carbon dioxide (March, chapter 11).
 fn loses_acid_to_nitration(step: &Step<'_>, carbon: u32) -> bool {
     let before = &step.before;
-    let positions = aromatic_positions(&before.structure, carbon);
-    let count = |wanted: &dyn Fn(u32) -> bool| {
-        let is_wanted = |&&(atom, _): &&(u32, u32)| before.next_to(atom).any(wanted);
-        positions.iter().filter(is_wanted).count()
-    };
+    let count = |wanted: &dyn Fn(u32) -> bool| positions_beside(&before.structure, carbon, wanted);
     count(&|next| before.group(next) == Group::Acid && step.is_untouched(next)) > 0
         && count(&|next| matches!(before.group(next), Group::ArylEther | Group::Phenol)) > 2
 }
@@ -215,10 +212,7 @@ fn loses_acid_to_nitration(step: &Step<'_>, carbon: u32) -> bool {
 /// Returns true if the arene has a boronic acid or ester and an alkyl or alkoxy group, an amine, or two halogens: nitric acid takes the place of boron, or does not choose (Hall, "Boronic
 /// Acids", 2011, chapter 1).
 fn loses_boron_to_nitration(before: &Facts, carbon: u32) -> bool {
-    let positions = aromatic_positions(&before.structure, carbon);
-    let count = |wanted: &dyn Fn(u32) -> bool| {
-        positions.iter().filter(|&&(atom, _)| before.next_to(atom).any(wanted)).count()
-    };
+    let count = |wanted: &dyn Fn(u32) -> bool| positions_beside(&before.structure, carbon, wanted);
     let is_donor = |next: u32| {
         before.is_sp3(next) && before.count(next, F) == 0
             || matches!(before.element(next), N | O) && before.is_saturated(next)

@@ -305,6 +305,12 @@ pub fn aromatic_positions(it: &Structure, atom: u32) -> Vec<(u32, u32)> {
     near.filter(|&(_, distance, _)| distance > 0).map(|(atom, distance, _)| (atom, distance)).collect()
 }
 
+/// Number of the aromatic atoms near one ([`aromatic_positions`]) that have a neighbour which is `wanted`.
+pub fn positions_beside(it: &Structure, atom: u32, wanted: impl Fn(u32) -> bool) -> usize {
+    let is_beside = |&(position, _): &(u32, u32)| it.next_to(position).any(&wanted);
+    aromatic_positions(it, atom).into_iter().filter(is_beside).count()
+}
+
 fn oxygen(it: &Structure, atom: u32) -> Group {
     let about = it.at(atom);
     let neighbours: Vec<u32> = it.next_to(atom).collect();

@@ -8,7 +8,7 @@ use crate::change::{Facts, Step};
 use crate::competition::closed_ring_size;
 use crate::electrophile;
 use crate::event::Event;
-use crate::group::{Group, aromatic_positions};
+use crate::group::{Group, positions_beside};
 use crate::queries::*;
 use crate::refusal::Refusal;
 
@@ -186,10 +186,7 @@ fn is_weak_phenoxide_beside_acid(step: &Step<'_>, phenol: u32, carbon: u32) -> b
     let it = &step.before;
     let is_acid = |atom: u32| step.is_kept_acid(atom) && step.are_in_same_molecule(atom, carbon);
     let is_weak = |ipso: u32| {
-        let positions = aromatic_positions(&it.structure, ipso);
-        let count = |wanted: &dyn Fn(u32) -> bool| {
-            positions.iter().filter(|&&(atom, _)| it.next_to(atom).any(wanted)).count()
-        };
+        let count = |wanted: &dyn Fn(u32) -> bool| positions_beside(&it.structure, ipso, wanted);
         count(&|next| it.element(next) == F) > 3 || count(&|next| it.is_nitro(next)) > 1
     };
     it.group(phenol) == Group::Phenol

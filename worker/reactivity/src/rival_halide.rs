@@ -9,7 +9,7 @@ use crate::arylation::{halide, has_open_boron};
 use crate::bifunctional::{leaves_amine, lost_halogen};
 use crate::change::{Facts, Step};
 use crate::event::Event;
-use crate::group::{Group, aromatic_positions};
+use crate::group::{Group, aromatic_positions, positions_beside};
 use crate::halide_order;
 use crate::queries::*;
 use crate::reagent::TIE_MARGIN;
@@ -103,14 +103,11 @@ fn is_azolylboronic_acid(it: &Facts, carbon: u32) -> bool {
 
 /// Returns true for a carbon with chlorine between the nitrogens of a pyrimidine with two amino groups, which palladium takes slowly (Littke and Fu 2002).
 fn is_on_diaminopyrimidine(it: &Facts, carbon: u32) -> bool {
-    let bears_amine = |atom: u32| {
-        it.next_to(atom).any(|next| matches!(it.group(next), Group::PoorAniline | Group::TertiaryAniline))
-    };
+    let is_amine = |next: u32| matches!(it.group(next), Group::PoorAniline | Group::TertiaryAniline);
     it.count(carbon, CL) == 1
         && it.ring(carbon) == 6
         && it.count(carbon, N) == 2
-        && aromatic_positions(&it.structure, carbon).iter().filter(|&&(atom, _)| bears_amine(atom)).count()
-            > 1
+        && positions_beside(&it.structure, carbon, is_amine) > 1
 }
 
 /// Returns true for a carbon that gives up a boron group and leaves the same on a carbon just like it, which goes on.
@@ -154,11 +151,8 @@ fn is_chloropyrimidine(it: &Facts, carbon: u32) -> bool {
 
 /// Returns true for a carbon with chlorine in an azine with three free amino groups, which make it too rich for palladium and bind the metal (Littke and Fu 2002).
 fn is_on_triaminoazine(it: &Facts, carbon: u32) -> bool {
-    let bears_amine =
-        |atom: u32| it.next_to(atom).any(|next| it.element(next) == N && it.hydrogens(next) == 2);
-    let amines =
-        aromatic_positions(&it.structure, carbon).iter().filter(|&&(atom, _)| bears_amine(atom)).count();
-    it.count(carbon, CL) == 1 && amines > 2
+    let is_amine = |next: u32| it.element(next) == N && it.hydrogens(next) == 2;
+    it.count(carbon, CL) == 1 && positions_beside(&it.structure, carbon, is_amine) > 2
 }
 
 /// Returns true for a bromide or iodide of the boronic acid's own molecule beside the nitrogen of an azine, or across from it.

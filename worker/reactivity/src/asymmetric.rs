@@ -1,13 +1,14 @@
 //! Sources of a configuration that no precursor and no template brings: chiral catalysts, enzymes and separations.
 //!
-//! A flat atom (of C=O, C=N or C=C) becomes a stereocentre. Here stands by what means chemists make one enantiomer of
+//! A flat atom (of C=O, C=N or C=C) or the sulfur of a sulfide becomes a stereocentre. Here stands by what means chemists make one enantiomer of
 //! such a centre: Noyori and Hashiguchi, Acc. Chem. Res. 1997, 30, 97 and Corey and Helal, Angew. Chem. Int. Ed.
 //! 1998, 37, 1986 (ketones with one guiding side); Moore and others, Acc. Chem. Res. 2007, 40, 1412 (ketoreductases);
 //! Savile and others, Science 2010, 329, 305 (transaminases); Knowles and Noyori, Acc. Chem. Res. 2007, 40, 1238 and
 //! Roseblade and Pfaltz, the same, 1402 (alkenes); Katsuki and Sharpless, J. Am. Chem. Soc. 1980, 102, 5974, Jacobsen and
 //! others, the same, 1991, 113, 7063, and Tokunaga and others, Science 1997, 277, 936 (epoxides); Collet and others,
 //! "Enantiomers, Racemates, and Resolutions", 1981 (salts of amines and acids); Robak, Herbage and Ellman, Chem. Rev.
-//! 2010, 110, 3600 (imines of tert-butanesulfinamide). Where nothing of this is known, the isomers have to be separated.
+//! 2010, 110, 3600 (imines of tert-butanesulfinamide); Pitchen and others, J. Am. Chem. Soc. 1984, 106, 8188 and Cotton and
+//! others, Tetrahedron: Asymmetry 2000, 11, 3819 (sulfoxides). Where nothing of this is known, the isomers have to be separated.
 
 use std::fmt;
 
@@ -74,6 +75,11 @@ pub fn source(step: &Step<'_>, events: &[Event]) -> Result<Option<StereoSource>,
     {
         return Ok(Some(StereoSource::Auxiliary));
     }
+    if let [sulfur] = made[..]
+        && step.before.element(sulfur) == S
+    {
+        return sulfoxide(step, sulfur).map(Some);
+    }
     if made.iter().any(|&centre| is_labile(step, centre)) {
         return Err(Refusal::StereoFromNowhere);
     }
@@ -107,6 +113,16 @@ pub fn source(step: &Step<'_>, events: &[Event]) -> Result<Option<StereoSource>,
     // Of cis and trans isomers without a mirror image, no chiral reagent makes one.
     let by_reagent = by_reagent.filter(|_| !is_achiral);
     Ok(Some(by_reagent.unwrap_or_else(|| apart(step))))
+}
+
+/// Returns the way to one configuration of a sulfoxide. Titanium tartrates tell an aromatic ring from an alkyl group.
+fn sulfoxide(step: &Step<'_>, sulfur: u32) -> Result<StereoSource, Refusal> {
+    let before = &step.before;
+    let aromatic = before.next_to(sulfur).filter(|&next| before.is_aromatic(next)).count();
+    if aromatic == 1 && before.next_to(sulfur).all(|next| before.element(next) == C) {
+        return Ok(StereoSource::ChiralCatalyst);
+    }
+    if has_several_centres(step) { Err(Refusal::StereoFromNowhere) } else { Ok(apart(step)) }
 }
 
 /// Returns true if the carbon is that of an imine whose nitrogen bears a sulfinyl group of one configuration, which

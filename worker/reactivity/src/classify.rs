@@ -46,6 +46,7 @@ fn stereoselective(step: &Step<'_>, events: &[Event], class: ReactionClass) -> R
         (ChiralCatalyst, "imine or oxime reduction") => class!("asymmetric imine reduction"),
         (ChiralCatalyst, "reductive amination") => class!("asymmetric reductive amination"),
         (ChiralCatalyst, "epoxidation") => class!("asymmetric epoxidation"),
+        (ChiralCatalyst, "sulfur oxidation") => class!("asymmetric sulfoxidation"),
         (Enzyme, "carbonyl reduction") => class!("enzymatic carbonyl reduction"),
         (Enzyme, "reductive amination") => class!("enzymatic transamination"),
         _ => class,

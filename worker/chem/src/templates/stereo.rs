@@ -5,7 +5,7 @@
 //! template states that stereo itself and, run forwards, gives exactly the product back, or the centre becomes flat and
 //! the caller knows of a way to make it.
 
-use chematic::core::{BondIdx, BondOrder, Chirality, Molecule as Graph};
+use chematic::core::{BondIdx, BondOrder, Chirality, Element, Molecule as Graph};
 
 use super::edit::build::MAX_FLATTENED;
 use crate::graph::index::index;
@@ -78,7 +78,9 @@ impl Stereo {
             }
             lost.push(centre);
             let neighbours = graph.neighbor_slice(index(atom));
-            if neighbours.iter().any(|&(_, bond)| graph.bond(bond).order == BondOrder::Double) {
+            if neighbours.iter().any(|&(_, bond)| graph.bond(bond).order == BondOrder::Double)
+                || is_sulfide(graph, atom)
+            {
                 has_flat = true;
             } else if neighbours.len() != product.neighbor_slice(index(centre as usize)).len() {
                 return None;
@@ -87,6 +89,11 @@ impl Stereo {
         let is_allowed = lost.is_empty() || has_flat && lost.len() <= MAX_FLATTENED;
         (is_allowed && self.bonds.iter().all(is_kept_bond)).then_some(lost)
     }
+}
+
+/// Returns true if the atom is a sulfur between two neighbours: that of a sulfide, or of a thiol.
+fn is_sulfide(graph: &Graph, atom: usize) -> bool {
+    graph.atom(index(atom)).element == Element::S && graph.neighbor_slice(index(atom)).len() == 2
 }
 
 fn has_centre(graph: &Graph, atom: usize) -> bool {

@@ -20,6 +20,8 @@ use crate::templates::matching::target::{DoubleBond, HYDROGEN, MatchTarget, Targ
 /// Largest number of centres that one step may make of flat atoms: the two ends of a double bond.
 pub(crate) const MAX_FLATTENED: usize = 2;
 
+const SULFUR: u8 = 16;
+
 /// The fate of a stated stereocentre.
 enum CentreFate {
     /// Still stated, with its neighbours (atoms of the draft) in this order.
@@ -163,9 +165,10 @@ impl Stereo {
     }
 }
 
-/// Returns true if an atom of the draft has a double bond.
+/// Returns true if an atom of the draft has a double bond, or is the sulfur of a sulfide.
 fn is_flat(draft: &DraftGraph, at: usize) -> bool {
-    draft.around(at).iter().any(|&(_, order)| order == DOUBLE)
+    let around = draft.around(at);
+    around.iter().any(|&(_, order)| order == DOUBLE) || draft.atoms[at].element == SULFUR && around.len() == 2
 }
 
 #[derive(Default)]
@@ -329,6 +332,9 @@ fn centre_fate(centre: &TargetCentre, draft: &DraftGraph, target: &MatchTarget) 
     let touched = was != now || !gone.is_empty() || before.len() != after.len();
     if !touched && before.iter().map(|link| link.1).eq(after.iter().map(|link| link.1)) {
         return CentreFate::Kept(order);
+    }
+    if now.element == SULFUR && after.len() == 2 {
+        return CentreFate::Lost;
     }
     if was.element != 6 || now.element != 6 {
         return if touched { CentreFate::Unsure } else { CentreFate::Kept(order) };

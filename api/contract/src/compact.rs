@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use serde::{
-    Deserialize, Deserializer, Serialize,
-    de::{Error, IgnoredAny},
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error as _, IgnoredAny},
+    ser::Error as _,
 };
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -232,8 +233,7 @@ fn depths<'a>(molecules: &[&'a CompactMolecule], steps: &[&'a CompactStep]) -> H
 }
 
 /// Result of a tree search as a worker stores it: compact if the caller can read that, else in the contract's shape.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum StoredSearchResult {
     /// Compact.
     Compact(CompactResult),
@@ -252,20 +252,43 @@ impl StoredSearchResult {
     }
 }
 
-impl<'de> Deserialize<'de> for StoredSearchResult {
+impl StoredSearchResult {
+    /// Serialises the result. This crate is compiled for speed, unlike those that call it.
+    ///
+    /// # Errors
+    /// Fails if a number is not finite.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        match self {
+            Self::Compact(result) => serde_json::to_string(result),
+            Self::Full(result) => serde_json::to_string(result),
+        }
+    }
+
     /// Reads either shape; only a compact one has `molecules`.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+    fn from_json(text: &str) -> Result<Self, serde_json::Error> {
         #[derive(Deserialize)]
         struct Shape {
             molecules: Option<IgnoredAny>,
         }
 
+        match serde_json::from_str::<Shape>(text)?.molecules {
+            Some(IgnoredAny) => serde_json::from_str(text).map(Self::Compact),
+            None => serde_json::from_str(text).map(Self::Full),
+        }
+    }
+}
+
+impl Serialize for StoredSearchResult {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = self.to_json().and_then(RawValue::from_string).map_err(S::Error::custom)?;
+        text.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for StoredSearchResult {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Box::<RawValue>::deserialize(deserializer)?;
-        let read = || match serde_json::from_str::<Shape>(text.get())?.molecules {
-            Some(IgnoredAny) => serde_json::from_str(text.get()).map(Self::Compact),
-            None => serde_json::from_str(text.get()).map(Self::Full),
-        };
-        read().map_err(D::Error::custom)
+        Self::from_json(text.get()).map_err(D::Error::custom)
     }
 }
 

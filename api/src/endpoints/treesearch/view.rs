@@ -1,6 +1,6 @@
 //! View of a search result in an answer (`?view=`).
 
-use contract::{COMPACT_RESULT, CompactResult};
+use contract::{COMPACT_RESULT, CompactResult, StoredSearchResult};
 use http_errors::ApiError;
 
 use crate::fields::{Fields, choice};
@@ -51,9 +51,12 @@ impl View {
     /// Serialises a result.
     pub async fn written(self, result: CompactResult) -> Result<String, ApiError> {
         // A thousand routes take long enough to be written off the async threads.
-        let writing = tokio::task::spawn_blocking(move || match self {
-            Self::Full => serde_json::to_string(&result.expanded()),
-            Self::Compact => serde_json::to_string(&result),
+        let writing = tokio::task::spawn_blocking(move || {
+            let shaped = match self {
+                Self::Full => StoredSearchResult::Full(result.expanded()),
+                Self::Compact => StoredSearchResult::Compact(result),
+            };
+            shaped.to_json()
         });
         let written = writing.await.map_err(|error| ApiError::internal(&error))?;
         written.map_err(|error| ApiError::internal(&error))

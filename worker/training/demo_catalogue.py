@@ -165,15 +165,15 @@ def read_shelf(path: Path) -> list[str]:
 
 
 def shelf_molecule(place: str, line: str) -> str:
-    """Gives the canonical SMILES of one line of the shelf."""
+    """Gives the canonical SMILES of one line of the shelf, which may be an ion or labelled."""
     fields = line.split("\t")
     if len(fields) != len(SHELF_COLUMNS) or not all(fields):
         raise ValueError(f"{place}: not {len(SHELF_COLUMNS)} columns")
     mol = Chem.MolFromSmiles(fields[0])
     if mol is None:
         raise ValueError(f"{place}: {fields[0]} is no molecule")
-    if not acceptable(mol):
-        raise ValueError(f"{place}: {fields[0]} is charged, or has isotopes, radicals or other elements")
+    if any(atom.GetSymbol() not in ELEMENTS or atom.GetNumRadicalElectrons() for atom in mol.GetAtoms()):
+        raise ValueError(f"{place}: {fields[0]} has radicals or other elements")
     return Chem.MolToSmiles(mol)
 
 

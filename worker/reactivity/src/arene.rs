@@ -54,7 +54,7 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
             Err(Refusal::CompetingGroup)
         }
         N | CL | BR if is_one_of_two_in_benzimidazole(&step.before, carbon) => Err(Refusal::Position),
-        CL | BR | I if is_between_azine_nitrogens(&step.before, carbon) => Err(Refusal::Arene),
+        N | CL | BR | I if is_between_azine_nitrogens(&step.before, carbon) => Err(Refusal::Arene),
         N => nitrogen(step, carbon, electrophile),
         O => Err(Refusal::NoLeavingGroup),
         F | CL | BR | I => halogen(step, carbon, electrophile, element),
@@ -133,6 +133,9 @@ fn sulfur(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict {
     if is_weak && score(before, carbon) < LEAST_FOR_THIOCYANOGEN && !is_lithiated(step, carbon) {
         return Err(Refusal::Arene);
     }
+    if !is_weak && electrophile.is_some() && is_between_azole_nitrogens(before, carbon) {
+        return Err(Refusal::Arene);
+    }
     if is_beside_sulfonylated_amide(before, carbon) {
         return Err(Refusal::Position);
     }
@@ -199,6 +202,11 @@ fn is_between_azine_nitrogens(before: &Facts, carbon: u32) -> bool {
             .filter(|&next| before.element(next) == N && before.is_aromatic(next))
             .count()
             > 1
+}
+
+/// Returns true for C2 of an imidazole or benzimidazole, whose salt is poorest there (Joule and Mills 2010, chapter 24).
+fn is_between_azole_nitrogens(before: &Facts, carbon: u32) -> bool {
+    before.ring(carbon) == 5 && before.next_to(carbon).all(|next| before.element(next) == N)
 }
 
 /// Returns true if the arene has a free acid and three alkoxy groups: nitric acid takes the place of carbon dioxide (March, chapter 11).

@@ -252,7 +252,10 @@ pub fn chan_lam(step: &Step<'_>, events: &[Event]) -> Verdict {
             if keeps_arylboron(step) {
                 return Err(Refusal::CompetingGroup);
             }
-            if is_flanked_lactam(before, nucleophile) || is_peri_to_group(before, nucleophile) {
+            if is_flanked_lactam(before, nucleophile)
+                || is_peri_to_group(before, nucleophile)
+                || is_flanked_nitropyrazole(before, nucleophile)
+            {
                 return Err(Refusal::Hindered);
             }
             nucleophiles(step, events, nucleophile, carbon, Reagent::Copper)?;
@@ -267,6 +270,21 @@ fn is_flanked_lactam(before: &Facts, nitrogen: u32) -> bool {
     before.group(nitrogen) == Group::AmideNitrogen
         && before.is_aromatic(nitrogen)
         && before.next_to(nitrogen).any(|next| before.next_to(next).any(is_branched))
+}
+
+/// Returns true for a nitrogen of a pyrazole with a nitro group and a group beside either nitrogen: the weak base finds no room for copper (Joule and Mills 2010, chapter 25).
+fn is_flanked_nitropyrazole(before: &Facts, nitrogen: u32) -> bool {
+    let is_ring_nitrogen = |next: u32| before.element(next) == N && before.is_aromatic(next);
+    let is_flank = |&(atom, _): &(u32, u32)| {
+        before.is_aromatic_carbon(atom)
+            && before.degree(atom) > 2
+            && before.next_to(atom).any(is_ring_nitrogen)
+    };
+    let positions = aromatic_positions(&before.structure, nitrogen);
+    before.ring(nitrogen) == 5
+        && before.count(nitrogen, N) == 1
+        && positions.iter().filter(|position| is_flank(position)).count() == 2
+        && positions.iter().any(|&(atom, _)| before.next_to(atom).any(|next| before.is_nitro(next)))
 }
 
 /// Returns true for the nitrogen of a quinolone beside a fusion whose next carbon has a substituent, which leaves copper no room.

@@ -108,6 +108,7 @@ fn attacks_other_site(step: &Step<'_>, operation: StepOperation, own: u32) -> bo
         StepOperation::HalogenOnArene => keeps(&|atom| {
             is_rival_alkene(it, atom) || matches!(it.group(atom), Group::Alkyne | Group::TerminalAlkyne)
         }),
+        StepOperation::Vilsmeier => keeps(&|atom| is_chlorinated_lactam(it, atom)),
         StepOperation::Hydrazinolysis => keeps(&|atom| electrophile::aryl(it, atom) >= FAST_ARENE),
         StepOperation::Thionation => closes_to_benzothiazine(it, own),
         StepOperation::Ozonolysis => {
@@ -151,10 +152,20 @@ fn is_polymerised_by_acid(it: &Facts, atom: u32) -> bool {
 }
 
 /// Returns true for the carbon of a 4-chloropyrimidin-2-one, which water takes as it takes an acyl chloride (Joule and Mills, chapter 14).
-fn is_acylimidoyl_chloride(it: &Facts, atom: u32) -> bool {
+pub fn is_acylimidoyl_chloride(it: &Facts, atom: u32) -> bool {
     let is_acylated =
         |next: u32| it.group(next) == Group::Azine && it.next_to(next).any(|far| it.is_carbonyl(far));
     it.count(atom, CL) == 1 && it.is_aromatic(atom) && it.next_to(atom).any(is_acylated)
+}
+
+/// Returns true for the N–H of a pyridone, quinolone or quinazolinone, of which phosphoryl chloride makes the chloride (Joule and Mills 2010, chapters 8 and 14). Uracils are slower.
+fn is_chlorinated_lactam(it: &Facts, nitrogen: u32) -> bool {
+    let positions = || aromatic_positions(&it.structure, nitrogen).into_iter().map(|(atom, _)| atom);
+    it.element(nitrogen) == N
+        && it.is_aromatic(nitrogen)
+        && it.hydrogens(nitrogen) == 1
+        && it.ring(nitrogen) == 6
+        && positions().filter(|&atom| it.is_carbonyl(atom)).count() == 1
 }
 
 /// Returns true for a peracid in the mixture and a carbon of a double bond beside a ketone or aldehyde, which is too poor for it: hydroperoxide adds to such bonds (Clayden,

@@ -21,6 +21,8 @@ const CARBONYL: i32 = 2;
 /// Its size where copper brings an aryl group, from a boronic acid or a halide, without a base that makes an azolide (Chan, Monaco, Wang and Winters, Tetrahedron Lett. 1998,
 /// 39, 2933).
 const CARBONYL_BY_COPPER: i32 = 6;
+/// Size of a cyano group, which is slim, where copper brings the aryl group.
+const CYANO: i32 = 3;
 
 /// Difference in crowding from which one nitrogen is clearly favoured.
 const DECISIVE: i32 = 2;
@@ -269,9 +271,8 @@ fn size(it: &Facts, ring: &Ring, atom: u32, carbonyl: i32) -> i32 {
     match it.element(group) {
         F => 2,
         // The oxygens of an acetal bind the cation as well.
-        _ if it.is_carbonyl(group) || it.is_cyano(group) || it.is_sp3(group) && it.count(group, O) > 1 => {
-            carbonyl
-        }
+        C if it.is_cyano(group) => carbonyl.min(CYANO),
+        _ if it.is_carbonyl(group) || it.is_sp3(group) && it.count(group, O) > 1 => carbonyl,
         _ if it.is_acceptor(group) || it.is_aromatic(group) || it.is_trifluoromethyl(group) => 6,
         // No acyl group of an imidazole sends a carbon to its side, if an alkyl group is at the other.
         C if it.is_sp3(group) && it.hydrogens(group) > 1 && is_imidazole(it, ring) => 3,

@@ -2,7 +2,9 @@
 
 use crate::alkylation::is_acidic;
 use crate::change::{Facts, Step};
-use crate::competition::{check_unreacted_acyl_electrophiles, closed_ring_size, nucleophiles};
+use crate::competition::{
+    check_unreacted_acyl_electrophiles, closed_ring_size, gains_ring_bond, nucleophiles,
+};
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::Group;
@@ -51,6 +53,9 @@ fn is_enolised(step: &Step<'_>, carbonyl: u32) -> bool {
 
 pub fn imination(step: &Step<'_>, events: &[Event], nitrogen: u32, carbon: u32) -> Verdict {
     let before = &step.before;
+    if is_amide_in_chain(step, nitrogen, carbon) {
+        return Err(Refusal::Unreactive);
+    }
     let own = electrophile::carbonyl(before, carbon);
     if own > 0 && closed_ring_size(step, nitrogen, carbon).is_none() {
         if electrophile::competing_site(step, carbon, own, electrophile::carbonyl).is_some() {
@@ -59,6 +64,14 @@ pub fn imination(step: &Step<'_>, events: &[Event], nitrogen: u32, carbon: u32) 
         nucleophiles(step, events, nitrogen, carbon, Reagent::Carbonyl)?;
     }
     check_unreacted_acyl_electrophiles(step, carbon, 60)
+}
+
+/// Returns true for the nitrogen of an amide or carbamate that closes no ring: it gives aldehydes the bisamide, and the acylimine takes water (March, chapter 16). Chemists go by way of
+/// the sulfone.
+fn is_amide_in_chain(step: &Step<'_>, nitrogen: u32, carbon: u32) -> bool {
+    matches!(step.before.group(nitrogen), Group::AmideNitrogen | Group::CarbamateNitrogen)
+        && !gains_ring_bond(step, nitrogen)
+        && step.hydrogens_gained(carbon) == 0
 }
 
 pub fn metal_addition(step: &Step<'_>, metal: u32, carbon: u32) -> Verdict {

@@ -35,10 +35,26 @@ pub fn is_lithiated(step: &Step<'_>, carbon: u32) -> bool {
     if let Some(first) = first.filter(|&first| step.are_in_same_molecule(first, carbon)) {
         return step.are_equivalent(first, carbon);
     }
+    let is_rival = |atom: u32| step.is_untouched(atom) && is_between_halogens(before, atom);
+    if !alpha && !is_between_halogens(before, carbon) && step.atoms().any(is_rival) {
+        return false;
+    }
     alpha
         || before
             .next_to(carbon)
             .any(|next| directs(step, next, carbon) && !has_freer_side(step, next, carbon))
+}
+
+/// Returns true for a C–H of a ring of six between two carbons with halogens, the most acidic one of a benzene or azine (Schlosser 2005).
+fn is_between_halogens(before: &Facts, carbon: u32) -> bool {
+    let has_halogen = |atom: &u32| {
+        before.is_aromatic_carbon(*atom)
+            && before.next_to(*atom).any(|group| matches!(before.element(group), F | CL | BR))
+    };
+    before.is_aromatic_carbon(carbon)
+        && before.hydrogens(carbon) > 0
+        && before.ring(carbon) == 6
+        && before.next_to(carbon).filter(has_halogen).count() == 2
 }
 
 /// Returns true for a carbon whose group directs the base to `carbon` beside it. A trifluoromethyl group is large and the weakest director: a

@@ -38,6 +38,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             Event::Alkylation { nucleophile, carbon, leaving } => {
                 alkylation(step, nucleophile, carbon, leaving)?;
             }
+            Event::Deoxyhalogenation { carbon, .. } if is_beside_benzamide(step, carbon) => {
+                return Err(Refusal::SelfReacting);
+            }
             Event::AcidActivation { carbon } if takes_halide_ion(step, carbon) => {
                 return Err(Refusal::NoLeavingGroup);
             }
@@ -97,6 +100,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         }
         if arylates_to_hydrocarbon(step, from, to) || closes_thiazole_of_plain_ketone(step, from, to) {
             return Err(Refusal::OxidationState);
+        }
+        if loses_group_of_hydrazone(step, from, to) || acylates_its_own_alcohol(step, from, to) {
+            return Err(Refusal::SelfReacting);
         }
     }
     if step.atoms().any(|atom| is_reduced_to_halide(step, atom) || is_amine_dehydrogenated_twice(step, atom))
@@ -180,6 +186,38 @@ fn closes_thiazole_of_plain_ketone(step: &Step<'_>, sulfur: u32, carbon: u32) ->
         && it.is_alpha(carbon)
         && step.hydrogens_gained(carbon) < 0
         && step.lost(carbon).next().is_none()
+}
+
+/// Returns true for a hydrazine and the ketone of a β-keto ester with a halogen or an acyloxy group between: the hydrazone loses it to the azoalkene, which takes more hydrazine
+/// (Attanasi and Filippone, Synlett 1997, 1128).
+fn loses_group_of_hydrazone(step: &Step<'_>, nitrogen: u32, ketone: u32) -> bool {
+    let it = &step.before;
+    let leaves =
+        |group: u32| matches!(it.element(group), CL | BR | I) || it.group(group) == Group::EsterOxygen;
+    let is_between = |alpha: u32| {
+        it.is_sp3(alpha)
+            && it.next_to(alpha).any(|acyl| it.group(acyl) == Group::Ester)
+            && it.next_to(alpha).any(|group| leaves(group) && step.is_untouched(group))
+    };
+    it.group(nitrogen) == Group::Hydrazine
+        && it.group(ketone) == Group::Ketone
+        && step.lost_oxo(ketone)
+        && it.next_to(ketone).any(is_between)
+}
+
+/// Returns true for a carbon and the acid that acylates it, as imidazolide or the like, with a free alcohol in the molecule of the acid, which it takes first (March, chapter 10).
+fn acylates_its_own_alcohol(step: &Step<'_>, carbon: u32, acid: u32) -> bool {
+    let it = &step.before;
+    let is_alcohol = |atom: u32| {
+        matches!(it.group(atom), Group::PrimaryAlcohol | Group::SecondaryAlcohol)
+            && it.hydrogens(atom) > 0
+            && step.is_untouched(atom)
+            && step.are_in_same_molecule(atom, acid)
+    };
+    it.is_sp3(carbon)
+        && it.group(acid) == Group::Acid
+        && step.image(acid).is_some_and(|image| step.after.group(image) == Group::Ketone)
+        && step.atoms().any(is_alcohol)
 }
 
 /// Returns true for a lactone that becomes a lactol beside two or more free hydroxyl groups, which take the hydride and bind the aluminium (Hudlicky, "Reductions in Organic
@@ -287,7 +325,10 @@ fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> V
     if is_hydroxyl && it.group(nucleophile) == Group::NitrileNitrogen && is_defined() {
         return Err(Refusal::StereoScrambled);
     }
-    if keeps_nitrogen_mustard(step, nucleophile, carbon) {
+    if keeps_nitrogen_mustard(step, nucleophile, carbon)
+        || is_hydroxyl && !step.are_in_same_molecule(nucleophile, carbon) && is_beside_benzamide(step, carbon)
+        || is_acid_to_alkoxide(it, nucleophile, carbon, leaving)
+    {
         return Err(Refusal::SelfReacting);
     }
     if opens_epoxide_by_amide(step, nucleophile, leaving) || is_homopropargylation(it, nucleophile, carbon) {
@@ -333,6 +374,26 @@ fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> V
             && it.next_to(acid).filter(|&next| it.element(next) == O && it.hydrogens(next) > 0).count() > 1
     });
     if is_phosphoric && it.element(nucleophile) == O { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for the carbon of a benzylic alcohol beside a benzamide: activated, it takes the oxygen of the amide, and the iminophthalan gives the phthalide (March, chapter 10).
+fn is_beside_benzamide(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_amide =
+        |acyl: u32| it.group(acyl) == Group::Amide && !it.is_in_ring(acyl) && step.is_untouched(acyl);
+    let bears_amide = |ortho: u32| it.is_aromatic_carbon(ortho) && it.next_to(ortho).any(is_amide);
+    it.is_sp3(carbon)
+        && it.next_to(carbon).any(|ipso| it.is_aromatic_carbon(ipso) && it.next_to(ipso).any(bears_amide))
+}
+
+/// Returns true for an alcohol and the halide between two acceptors, whose proton its alkoxide takes instead (Clayden, Greeves and Warren, chapter 20). Phenoxides, carboxylates and
+/// thiolates are weaker bases.
+fn is_acid_to_alkoxide(it: &Facts, oxygen: u32, carbon: u32, leaving: u32) -> bool {
+    matches!(it.group(oxygen), Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol)
+        && is_heavy_halogen(it.element(leaving))
+        && it.is_sp3(carbon)
+        && it.hydrogens(carbon) > 0
+        && it.next_to(carbon).filter(|&next| it.is_acceptor(next)).count() > 1
 }
 
 /// Returns true for the nitrogen of an alkanamide or benzamide and an epoxide, which its anion deprotonates and its oxygen attacks (Clayden, Greeves

@@ -304,13 +304,15 @@ mod tests {
         let sources = [
             stereo_sources(hydrogenation, &[("C[C@H](CC(=O)O)c1ccccc1", "CC(=CC(=O)O)c1ccccc1")]),
             stereo_sources(hydrogenation, &[("CCC[C@@H](C)CCc1ccccc1", "CCCC(C)=CCc1ccccc1")]),
+            stereo_sources(hydrogenation, &[("C[C@H](CN1CCOCC1)c1ccccc1", "CC(=CN1CCOCC1)c1ccccc1")]),
             stereo_sources(ring, &[("CC[C@@H]1CN(C)C[C@@H]1C(=O)O", "CCC1=C(C(=O)O)CN(C)C1")]),
             stereo_sources(ring, &[("CC[C@@H]1CN(C)C[C@H]1C(=O)O", "CCC1=C(C(=O)O)CN(C)C1")]),
         ]
         .concat();
 
-        use StereoSource::{ChiralCatalyst, Separation};
-        assert_eq!(sources, [Some(ChiralCatalyst), Some(Separation), Some(ChiralCatalyst), None]);
+        use StereoSource::{ChiralCatalyst, Resolution, Separation};
+        let expected = [Some(ChiralCatalyst), Some(Separation), Some(Resolution), Some(ChiralCatalyst), None];
+        assert_eq!(sources, expected);
     }
 
     #[test]

@@ -12,7 +12,9 @@ use crate::arene_sites::Electrophile;
 use crate::change::{Facts, Step};
 use crate::competition::{closed_ring_size, gains_ring_bond};
 use crate::event::Event;
-use crate::friedel_crafts::{carbon_electrophile, check_ring_closure, lewis_acid, takes_vilsmeier_reagent};
+use crate::friedel_crafts::{
+    carbon_electrophile, check_ring_closure, is_between_nitrogens, lewis_acid, takes_vilsmeier_reagent,
+};
 use crate::group::{Group, aromatic_positions, positions_beside};
 use crate::lithiation::is_lithiated;
 use crate::queries::*;
@@ -40,8 +42,10 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     if let Some(electrophile) = electrophile {
         partner(step, carbon, electrophile, oxide)?;
     }
+    let is_formamide =
+        |other: u32| step.before.group(other) == Group::Amide && step.before.hydrogens(other) > 0;
     if oxide
-        && matches!(element, N | CL | BR | I)
+        && (matches!(element, N | CL | BR | I) || electrophile.is_some_and(is_formamide))
         && step.atoms().any(|atom| is_richer_than_oxide(step, atom))
     {
         return Err(Refusal::Position);
@@ -133,7 +137,7 @@ fn sulfur(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict {
     if is_weak && score(before, carbon) < LEAST_FOR_THIOCYANOGEN && !is_lithiated(step, carbon) {
         return Err(Refusal::Arene);
     }
-    if !is_weak && electrophile.is_some() && is_between_azole_nitrogens(before, carbon) {
+    if !is_weak && electrophile.is_some() && is_between_nitrogens(before, carbon) {
         return Err(Refusal::Arene);
     }
     if is_beside_sulfonylated_amide(before, carbon) {
@@ -202,11 +206,6 @@ fn is_between_azine_nitrogens(before: &Facts, carbon: u32) -> bool {
             .filter(|&next| before.element(next) == N && before.is_aromatic(next))
             .count()
             > 1
-}
-
-/// Returns true for C2 of an imidazole or benzimidazole, whose salt is poorest there (Joule and Mills 2010, chapter 24).
-fn is_between_azole_nitrogens(before: &Facts, carbon: u32) -> bool {
-    before.ring(carbon) == 5 && before.next_to(carbon).all(|next| before.element(next) == N)
 }
 
 /// Returns true if the arene has a free acid and three alkoxy groups: nitric acid takes the place of carbon dioxide (March, chapter 11).

@@ -124,7 +124,10 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         (true, false) => rival_snar,
         _ => rival_metal,
     };
-    if refused || !activated && leaves_like_halide(step, carbon, leaving) {
+    if refused
+        || !activated
+            && (leaves_like_halide(step, carbon, leaving) || has_own_halide(step, nucleophile, leaving))
+    {
         return Err(Refusal::CompetingGroup);
     }
     // Palladium and an activated ring may prefer different nucleophiles.
@@ -225,6 +228,19 @@ fn leaves_better_chloride(step: &Step<'_>, nucleophile: u32, carbon: u32, leavin
             && it.next_to(atom).any(|next| it.element(next) == CL && is_activated(atom, next))
     };
     it.element(leaving) == CL && !is_activated(carbon, leaving) && step.atoms().any(is_better)
+}
+
+/// Returns true if the molecule of the nucleophile keeps the iodide, or the bromide beside one, that the metal is to take from the other: it couples with its own kind.
+fn has_own_halide(step: &Step<'_>, nucleophile: u32, leaving: u32) -> bool {
+    let it = &step.before;
+    let least = it.element(leaving);
+    step.atoms().any(|atom| {
+        matches!(it.element(atom), BR | I)
+            && it.element(atom) >= least
+            && step.is_untouched(atom)
+            && step.are_in_same_molecule(atom, nucleophile)
+            && it.next_to(atom).any(|ipso| it.is_aromatic_carbon(ipso))
+    })
 }
 
 /// Returns true for a carbon ortho or para to a free hydroxyl group.
@@ -410,6 +426,13 @@ pub fn direct_arylation(step: &Step<'_>, arene: u32, carbon: u32, leaving: u32) 
     let is_inert = before.ring(arene) == 6 && (is_azine || !is_directed) && !is_oxide && fluorines < 2;
     if is_inert && !step.are_in_same_molecule(arene, carbon) {
         return Err(Refusal::Unreactive);
+    }
+    // The nitrogen of a free pyrazole takes a chloropyrimidine (Joule and Mills 2010, chapter 25).
+    if before.is_on_free_azole(arene)
+        && before.element(leaving) == CL
+        && electrophile::activation(before, carbon) >= electrophile::ACTIVATED
+    {
+        return Err(Refusal::CompetingGroup);
     }
     halide(step, carbon, leaving)
 }

@@ -28,17 +28,6 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     for event in events {
         match *event {
             event if reacts_with_its_own(step, event) => return Err(Refusal::SelfReacting),
-            Event::Alkylation { nucleophile, leaving, .. }
-                if step.before.is_hydroxyl(leaving) && leaves_twin_acid(step, nucleophile) =>
-            {
-                return Err(Refusal::CompetingGroup);
-            }
-            Event::Acylation { nucleophile, carbon }
-                if step.before.is_hydroxyl(nucleophile)
-                    && step.before.next_to(carbon).any(|oxygen| leaves_twin_acid(step, oxygen)) =>
-            {
-                return Err(Refusal::CompetingGroup);
-            }
             Event::Alkylation { nucleophile, carbon, leaving }
                 if is_alkylated_again(step, nucleophile, carbon, leaving) =>
             {
@@ -102,25 +91,6 @@ fn becomes_ring_beside_twin(step: &Step<'_>, acid: u32) -> bool {
                 && step.are_in_same_molecule(other, acid)
                 && step.is_untouched(other)
         })
-}
-
-/// Returns true for the hydroxyl group of an acid that becomes an ester while its twin stays: acid in an alcohol gives both. Chemists open the anhydride, where the acids close one,
-/// or hydrolyse half of the diester (March, chapter 10).
-fn leaves_twin_acid(step: &Step<'_>, oxygen: u32) -> bool {
-    let it = &step.before;
-    let closes_anhydride = |between: u32| match between {
-        4 | 5 => !step.after.has_trans_alkene(),
-        6 => !it.next_to(oxygen).any(|acyl| it.aryls(acyl) > 0),
-        _ => false,
-    };
-    let is_twin = |&(other, between): &(u32, u32)| {
-        other != oxygen
-            && it.group(other) == Group::AcidOxygen
-            && step.is_untouched(other)
-            && step.are_equivalent(other, oxygen)
-            && !closes_anhydride(between)
-    };
-    it.group(oxygen) == Group::AcidOxygen && it.distances(oxygen, 20).iter().any(is_twin)
 }
 
 /// Returns true for an amine with hydrogen.

@@ -38,6 +38,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             Event::Aldol { nucleophile, carbon } if joins_enal(step, nucleophile, carbon) => {
                 return Err(Refusal::CompetingGroup);
             }
+            Event::Olefination { ylide, carbon } if is_plain_ylide_beside_acid(step, ylide, carbon) => {
+                return Err(Refusal::CompetingGroup);
+            }
             Event::Aldol { nucleophile, carbon } if condenses_plain_acyl(step, nucleophile, carbon) => {
                 return Err(Refusal::Unreactive);
             }
@@ -45,6 +48,32 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// Returns true for a ylide or phosphonate without a second acceptor and an aldehyde with a free N–H that is conjugated with it: the base makes the vinylogous amide's anion of it, and no
+/// electrophile is left (Clayden, Greeves and Warren, chapter 27). Chemists protect the nitrogen.
+fn is_plain_ylide_beside_acid(step: &Step<'_>, ylide: u32, aldehyde: u32) -> bool {
+    let it = &step.before;
+    let is_free = |nitrogen: u32| {
+        it.element(nitrogen) == N && it.hydrogens(nitrogen) > 0 && step.is_untouched(nitrogen)
+    };
+    let has_amine = |ipso: u32| {
+        it.ring(ipso) == 6
+            && aromatic_positions(&it.structure, ipso).iter().any(|&(atom, distance)| {
+                distance != 2 && it.next_to(atom).any(|next| !it.is_aromatic(next) && is_free(next))
+            })
+    };
+    let is_of_azole = |ipso: u32| {
+        it.ring(ipso) == 5
+            && aromatic_positions(&it.structure, ipso)
+                .iter()
+                .any(|&(atom, _)| it.ring(atom) == 5 && is_free(atom))
+    };
+    it.group(aldehyde) == Group::Aldehyde
+        && !it.next_to(ylide).any(|next| it.element(next) != P && it.is_acceptor(next))
+        && it
+            .next_to(aldehyde)
+            .any(|ipso| it.is_aromatic_carbon(ipso) && (has_amine(ipso) || is_of_azole(ipso)))
 }
 
 /// Returns true for a stereocentre whose acidic hydrogen gives way to a new bond, if no other centre controls the side from which

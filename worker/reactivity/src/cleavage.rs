@@ -2,7 +2,6 @@
 
 use chem::Order;
 
-use crate::attacked_groups::is_acylimidoyl_chloride;
 use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::Group;
@@ -58,6 +57,17 @@ pub fn keeps_lewis_acid_labile_group(step: &Step<'_>) -> bool {
     kept(step).into_iter().any(|(protecting_group, atom, _)| match protecting_group {
         ProtectingGroup::Tetrahydropyranyl | ProtectingGroup::Acetal if before.is_phenolic(atom) => false,
         protecting_group => protecting_group.removal().by_lewis_acid,
+    })
+}
+
+/// Returns true if the step keeps a protecting group that a hydrogen halide removes, also one of a phenol; a methylenedioxy ring holds (Wuts and Greene, chapter 3).
+pub fn keeps_acid_labile_group(step: &Step<'_>) -> bool {
+    let before = &step.before;
+    kept(step).into_iter().any(|(protecting_group, atom, root)| {
+        let is_of_ring = before.bond(atom, root).is_some_and(|bond| bond.ring > 0);
+        let is_labile =
+            protecting_group.removal().by_lewis_acid || protecting_group == ProtectingGroup::Methoxymethyl;
+        is_labile && !(is_of_ring && before.is_phenolic(atom))
     })
 }
 
@@ -277,6 +287,13 @@ fn is_hydrolysed_halide(it: &Facts, carbon: u32) -> bool {
         && (it.is_benzylic_or_allylic(carbon) || it.is_alpha(carbon))
 }
 
+/// Returns true for the carbon of a 4-chloropyrimidin-2-one, which water takes as it takes an acyl chloride (Joule and Mills, chapter 14).
+pub fn is_acylimidoyl_chloride(it: &Facts, atom: u32) -> bool {
+    let is_acylated =
+        |next: u32| it.group(next) == Group::Azine && it.next_to(next).any(|far| it.is_carbonyl(far));
+    it.count(atom, CL) == 1 && it.is_aromatic(atom) && it.next_to(atom).any(is_acylated)
+}
+
 /// Returns true for the carbon of a 4-chloropyrimidin-2-one or 4-chloroquinazoline, which hydroxide and methoxide take as fast as an ester (Joule and Mills, chapter 14).
 fn is_hydrolysed_chloride(it: &Facts, carbon: u32) -> bool {
     let is_azine = |next: u32| it.group(next) == Group::Azine && it.count(next, C) == 2;
@@ -299,7 +316,7 @@ fn is_small_ester(it: &Facts, oxygen: u32) -> bool {
 }
 
 /// Returns true for the oxygen of the acetate of a primary or secondary alcohol, which hydroxide takes as fast as a methyl ester (March, chapter 10).
-fn is_acetate_of_alcohol(it: &Facts, oxygen: u32) -> bool {
+pub fn is_acetate_of_alcohol(it: &Facts, oxygen: u32) -> bool {
     let is_acetyl = |acyl: u32| it.is_carbonyl(acyl) && it.next_to(acyl).any(|next| it.hydrogens(next) == 3);
     let is_open =
         |carbinol: u32| it.is_sp3(carbinol) && it.hydrogens(carbinol) > 0 && it.carbons(carbinol) > 0;

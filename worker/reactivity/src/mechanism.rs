@@ -38,8 +38,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             Event::Alkylation { nucleophile, carbon, leaving } => {
                 alkylation(step, nucleophile, carbon, leaving)?;
             }
-            Event::Deoxyhalogenation { carbon, .. } if is_beside_benzamide(step, carbon) => {
-                return Err(Refusal::SelfReacting);
+            Event::NitroReduction { nitrogen } if closes_with_acid(step, nitrogen) => {
+                return Err(Refusal::Unreactive);
             }
             Event::AcidActivation { carbon } if takes_halide_ion(step, carbon) => {
                 return Err(Refusal::NoLeavingGroup);
@@ -101,7 +101,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         if arylates_to_hydrocarbon(step, from, to) || closes_thiazole_of_plain_ketone(step, from, to) {
             return Err(Refusal::OxidationState);
         }
-        if loses_group_of_hydrazone(step, from, to) || acylates_its_own_alcohol(step, from, to) {
+        if loses_group_of_hydrazone(step, from, to) {
             return Err(Refusal::SelfReacting);
         }
     }
@@ -203,21 +203,6 @@ fn loses_group_of_hydrazone(step: &Step<'_>, nitrogen: u32, ketone: u32) -> bool
         && it.group(ketone) == Group::Ketone
         && step.lost_oxo(ketone)
         && it.next_to(ketone).any(is_between)
-}
-
-/// Returns true for a carbon and the acid that acylates it, as imidazolide or the like, with a free alcohol in the molecule of the acid, which it takes first (March, chapter 10).
-fn acylates_its_own_alcohol(step: &Step<'_>, carbon: u32, acid: u32) -> bool {
-    let it = &step.before;
-    let is_alcohol = |atom: u32| {
-        matches!(it.group(atom), Group::PrimaryAlcohol | Group::SecondaryAlcohol)
-            && it.hydrogens(atom) > 0
-            && step.is_untouched(atom)
-            && step.are_in_same_molecule(atom, acid)
-    };
-    it.is_sp3(carbon)
-        && it.group(acid) == Group::Acid
-        && step.image(acid).is_some_and(|image| step.after.group(image) == Group::Ketone)
-        && step.atoms().any(is_alcohol)
 }
 
 /// Returns true for a lactone that becomes a lactol beside two or more free hydroxyl groups, which take the hydride and bind the aluminium (Hudlicky, "Reductions in Organic
@@ -325,8 +310,10 @@ fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> V
     if is_hydroxyl && it.group(nucleophile) == Group::NitrileNitrogen && is_defined() {
         return Err(Refusal::StereoScrambled);
     }
+    if is_hydroxyl && is_plain_sulfamide(it, nucleophile) {
+        return Err(Refusal::Unreactive);
+    }
     if keeps_nitrogen_mustard(step, nucleophile, carbon)
-        || is_hydroxyl && !step.are_in_same_molecule(nucleophile, carbon) && is_beside_benzamide(step, carbon)
         || is_acid_to_alkoxide(it, nucleophile, carbon, leaving)
     {
         return Err(Refusal::SelfReacting);
@@ -376,14 +363,24 @@ fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> V
     if is_phosphoric && it.element(nucleophile) == O { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
-/// Returns true for the carbon of a benzylic alcohol beside a benzamide: activated, it takes the oxygen of the amide, and the iminophthalan gives the phthalide (March, chapter 10).
-fn is_beside_benzamide(step: &Step<'_>, carbon: u32) -> bool {
+/// Returns true for a nitro group that becomes the amine and the amidine of a ring with an acid in one step: hydrogen or a metal makes the diamine, and the acid closes it in the heat (Joule and Mills
+/// 2010, chapter 24). Formic, acetic and trifluoroacetic acid are the solvent.
+fn closes_with_acid(step: &Step<'_>, nitrogen: u32) -> bool {
     let it = &step.before;
-    let is_amide =
-        |acyl: u32| it.group(acyl) == Group::Amide && !it.is_in_ring(acyl) && step.is_untouched(acyl);
-    let bears_amide = |ortho: u32| it.is_aromatic_carbon(ortho) && it.next_to(ortho).any(is_amide);
-    it.is_sp3(carbon)
-        && it.next_to(carbon).any(|ipso| it.is_aromatic_carbon(ipso) && it.next_to(ipso).any(bears_amide))
+    let is_solvent = |acyl: u32| {
+        it.carbons(acyl) == 0
+            || it.next_to(acyl).any(|next| it.hydrogens(next) == 3 || it.is_trifluoromethyl(next))
+    };
+    step.gained(nitrogen).any(|(acyl, _)| {
+        it.group(acyl) == Group::Acid && !step.are_in_same_molecule(nitrogen, acyl) && !is_solvent(acyl)
+    })
+}
+
+/// Returns true for a nitrogen of a sulfamide without an acyl or aryl group, too weak an acid for a Mitsunobu reaction (Swamy and others 2009: pKa below 13).
+fn is_plain_sulfamide(it: &Facts, nitrogen: u32) -> bool {
+    it.group(nitrogen) == Group::SulfonamideNitrogen
+        && it.next_to(nitrogen).all(|next| !it.is_carbonyl(next) && !it.is_aromatic(next))
+        && it.next_to(nitrogen).any(|sulfur| it.element(sulfur) == S && it.count(sulfur, N) == 2)
 }
 
 /// Returns true for an alcohol and the halide between two acceptors, whose proton its alkoxide takes instead (Clayden, Greeves and Warren, chapter 20). Phenoxides, carboxylates and

@@ -6,10 +6,10 @@ use crate::event::{Event, events};
 use crate::refusal::Refusal;
 use crate::{
     acidity, amine_closure, arene, aromatisation, arylation, attacked_groups, azole, base_labile,
-    bifunctional, carbanion, cleavage, donors, elimination, ester_exchange, fischer, fluorination,
+    bifunctional, carbanion, cleavage, donors, elimination, ester_exchange, fischer, fluorination, free_acid,
     hidden_cleavage, labile_groups, mechanism, michael_acceptor, mixture, multiple_bond, new_organometal,
-    nitrile, origin, polar, quinone_methide, redox, richer_ring, rival_halide, slow_pair, small_ring, stereo,
-    unactivated, weak_amine,
+    nitrile, origin, phthalide, polar, quinone_methide, redox, richer_ring, rival_halide, slow_pair,
+    small_ring, stereo, unactivated, weak_amine,
 };
 
 /// Certainty of the rules about a step.
@@ -58,6 +58,8 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     weak_amine::check(step, &events)?;
     slow_pair::check(step, &events)?;
     base_labile::check(step, &events)?;
+    phthalide::check(step, &events)?;
+    free_acid::check(step, &events)?;
     richer_ring::check(step, &events)?;
     mechanism::check(step, &events)?;
     multiple_bond::check(step, &events)?;

@@ -83,6 +83,10 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if step.atoms().any(|atom| step.is_untouched(atom) && takes_amine_first(before, nucleophile, atom)) {
         return Err(Refusal::CompetingGroup);
     }
+    // Copper takes the nitrogen of an azole as well (Ley and Thomas, Angew. Chem. Int. Ed. 2003, 42, 5400).
+    if !activated && before.group(nucleophile) == Group::Phenol && step.keeps_free_azole() {
+        return Err(Refusal::CompetingGroup);
+    }
     let is_sulfinate = before.element(nucleophile) == S && before.oxo(nucleophile) == 1;
     let is_large = before.count(nucleophile, SI) > 1
         || !activated && (before.element(nucleophile) == O || is_sulfinate && before.element(leaving) != I);

@@ -34,6 +34,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             {
                 return Err(Refusal::Unreactive);
             }
+            Event::NitroReduction { nitrogen } if closes_with_acid(step, nitrogen) => {
+                return Err(Refusal::Unreactive);
+            }
             Event::Aldol { nucleophile, carbon } if is_dehydrated_aldol(step, nucleophile, carbon) => {
                 return Err(Refusal::Unreactive);
             }
@@ -110,4 +113,17 @@ fn is_acrylic_acid_with_aldehyde(step: &Step<'_>, alpha: u32, aldehyde: u32) -> 
         && it.next_to(alpha).any(|next| it.group(next) == Group::Acid)
         && step.hydrogens_gained(alpha) < 0
         && !step.lost_oxo(aldehyde)
+}
+
+/// Returns true for a nitro group that becomes the amine and the amidine of a ring with an acid in one step: hydrogen or a metal makes the diamine, and the acid closes it in the heat (Joule and Mills
+/// 2010, chapter 24). Formic, acetic and trifluoroacetic acid are the solvent.
+fn closes_with_acid(step: &Step<'_>, nitrogen: u32) -> bool {
+    let it = &step.before;
+    let is_solvent = |acyl: u32| {
+        it.carbons(acyl) == 0
+            || it.next_to(acyl).any(|next| it.hydrogens(next) == 3 || it.is_trifluoromethyl(next))
+    };
+    step.gained(nitrogen).any(|(acyl, _)| {
+        it.group(acyl) == Group::Acid && !step.are_in_same_molecule(nitrogen, acyl) && !is_solvent(acyl)
+    })
 }

@@ -21,6 +21,10 @@ pub fn deoxyhalogenation(step: &Step<'_>, carbon: u32, oxygen: u32) -> Verdict {
         if keeps_acid_labile_group(step) {
             return Err(Refusal::Incompatible);
         }
+        let opens_lactone = before.group(oxygen) == Group::EsterOxygen;
+        if opens_lactone && step.atoms().any(|atom| is_taken_by_hydrogen_halide(step, atom)) {
+            return Err(Refusal::CompetingGroup);
+        }
     }
     if is_slow_neopentyl(step, carbon) {
         return Err(Refusal::Hindered);
@@ -49,6 +53,15 @@ pub fn deoxyhalogenation(step: &Step<'_>, carbon: u32, oxygen: u32) -> Verdict {
                     && !step.are_equivalent(atom, oxygen)
             });
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for a free alcohol, or the oxygen of an open ether of two alkyl groups, which hydrogen bromide takes before a lactone (March, chapter 10).
+fn is_taken_by_hydrogen_halide(step: &Step<'_>, oxygen: u32) -> bool {
+    let it = &step.before;
+    let is_alcohol =
+        matches!(it.group(oxygen), Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol);
+    let is_ether = it.group(oxygen) == Group::Ether && !it.is_in_ring(oxygen);
+    (is_alcohol || is_ether) && step.is_untouched(oxygen)
 }
 
 /// Returns true for a neopentylic alcohol and phosphorus tribromide or hydrogen bromide, whose phosphite does not take bromide and ionises with a shift (March, chapter 10).

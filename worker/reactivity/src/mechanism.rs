@@ -38,9 +38,6 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             Event::Alkylation { nucleophile, carbon, leaving } => {
                 alkylation(step, nucleophile, carbon, leaving)?;
             }
-            Event::NitroReduction { nitrogen } if closes_with_acid(step, nitrogen) => {
-                return Err(Refusal::Unreactive);
-            }
             Event::AcidActivation { carbon } if takes_halide_ion(step, carbon) => {
                 return Err(Refusal::NoLeavingGroup);
             }
@@ -313,9 +310,7 @@ fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> V
     if is_hydroxyl && is_plain_sulfamide(it, nucleophile) {
         return Err(Refusal::Unreactive);
     }
-    if keeps_nitrogen_mustard(step, nucleophile, carbon)
-        || is_acid_to_alkoxide(it, nucleophile, carbon, leaving)
-    {
+    if keeps_nitrogen_mustard(step, nucleophile, carbon) {
         return Err(Refusal::SelfReacting);
     }
     if opens_epoxide_by_amide(step, nucleophile, leaving) || is_homopropargylation(it, nucleophile, carbon) {
@@ -363,34 +358,11 @@ fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> V
     if is_phosphoric && it.element(nucleophile) == O { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
-/// Returns true for a nitro group that becomes the amine and the amidine of a ring with an acid in one step: hydrogen or a metal makes the diamine, and the acid closes it in the heat (Joule and Mills
-/// 2010, chapter 24). Formic, acetic and trifluoroacetic acid are the solvent.
-fn closes_with_acid(step: &Step<'_>, nitrogen: u32) -> bool {
-    let it = &step.before;
-    let is_solvent = |acyl: u32| {
-        it.carbons(acyl) == 0
-            || it.next_to(acyl).any(|next| it.hydrogens(next) == 3 || it.is_trifluoromethyl(next))
-    };
-    step.gained(nitrogen).any(|(acyl, _)| {
-        it.group(acyl) == Group::Acid && !step.are_in_same_molecule(nitrogen, acyl) && !is_solvent(acyl)
-    })
-}
-
 /// Returns true for a nitrogen of a sulfamide without an acyl or aryl group, too weak an acid for a Mitsunobu reaction (Swamy and others 2009: pKa below 13).
 fn is_plain_sulfamide(it: &Facts, nitrogen: u32) -> bool {
     it.group(nitrogen) == Group::SulfonamideNitrogen
         && it.next_to(nitrogen).all(|next| !it.is_carbonyl(next) && !it.is_aromatic(next))
         && it.next_to(nitrogen).any(|sulfur| it.element(sulfur) == S && it.count(sulfur, N) == 2)
-}
-
-/// Returns true for an alcohol and the halide between two acceptors, whose proton its alkoxide takes instead (Clayden, Greeves and Warren, chapter 20). Phenoxides, carboxylates and
-/// thiolates are weaker bases.
-fn is_acid_to_alkoxide(it: &Facts, oxygen: u32, carbon: u32, leaving: u32) -> bool {
-    matches!(it.group(oxygen), Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol)
-        && is_heavy_halogen(it.element(leaving))
-        && it.is_sp3(carbon)
-        && it.hydrogens(carbon) > 0
-        && it.next_to(carbon).filter(|&next| it.is_acceptor(next)).count() > 1
 }
 
 /// Returns true for the nitrogen of an alkanamide or benzamide and an epoxide, which its anion deprotonates and its oxygen attacks (Clayden, Greeves

@@ -4,6 +4,7 @@
 //! reversible) and chapter 15 (tertiary halides eliminate); March, chapter 16 (imides are opened by amines before esters of arenes are) and chapter 10
 //! (carbamates without N–H cannot react by way of the isocyanate).
 
+use crate::arylation::has_open_boron;
 use crate::base_labile::is_ester_of_alcohol;
 use crate::bifunctional::is_amine;
 use crate::change::{Facts, Step};
@@ -192,6 +193,15 @@ fn is_crowded_silylation(step: &Step<'_>, oxygen: u32) -> bool {
         })
 }
 
+/// Returns true for a carbon beside the nitrogen of an azine with the boronic ester that stays, which a hot amine takes off (Cox and others, J. Am. Chem. Soc. 2016, 138, 9145).
+fn is_lost_boronate(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    it.ring(carbon) == 6
+        && has_open_boron(it, carbon)
+        && step.is_untouched(carbon)
+        && it.next_to(carbon).any(|next| it.group(next) == Group::Azine)
+}
+
 /// Returns true for a secondary amine of an open chain with two free hydroxyethyl groups, which holds the metal that an inert halide needs, and reduces the halide (Hartwig, Acc. Chem. Res.
 /// 2008, 41, 1534).
 fn is_diethanolamine(it: &Facts, amine: u32) -> bool {
@@ -298,6 +308,9 @@ fn aromatic_amination(step: &Step<'_>, amine: u32, carbon: u32, leaving: u32) ->
         _ => false,
     };
     let is_taken = |atom: u32| is_ester_of_alcohol(it, atom, 1) && step.is_untouched(atom);
+    if step.atoms().any(|atom| is_lost_boronate(step, atom)) {
+        return Err(Refusal::Unstable);
+    }
     if is_diethanolamine(it, amine) && electrophile::activation(it, carbon) < electrophile::ACTIVATED {
         return Err(Refusal::Unreactive);
     }

@@ -12,7 +12,9 @@ use crate::arene_sites::Electrophile;
 use crate::change::{Facts, Step};
 use crate::competition::{closed_ring_size, gains_ring_bond};
 use crate::event::Event;
-use crate::friedel_crafts::{carbon_electrophile, check_ring_closure, lewis_acid, takes_vilsmeier_reagent};
+use crate::friedel_crafts::{
+    carbon_electrophile, check_ring_closure, is_between_nitrogens, lewis_acid, takes_vilsmeier_reagent,
+};
 use crate::group::{Group, aromatic_positions, positions_beside};
 use crate::lithiation::is_lithiated;
 use crate::queries::*;
@@ -40,8 +42,10 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     if let Some(electrophile) = electrophile {
         partner(step, carbon, electrophile, oxide)?;
     }
+    let is_formamide =
+        |other: u32| step.before.group(other) == Group::Amide && step.before.hydrogens(other) > 0;
     if oxide
-        && matches!(element, N | CL | BR | I)
+        && (matches!(element, N | CL | BR | I) || electrophile.is_some_and(is_formamide))
         && step.atoms().any(|atom| is_richer_than_oxide(step, atom))
     {
         return Err(Refusal::Position);
@@ -54,7 +58,7 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
             Err(Refusal::CompetingGroup)
         }
         N | CL | BR if is_one_of_two_in_benzimidazole(&step.before, carbon) => Err(Refusal::Position),
-        CL | BR | I if is_between_azine_nitrogens(&step.before, carbon) => Err(Refusal::Arene),
+        N | CL | BR | I if is_between_azine_nitrogens(&step.before, carbon) => Err(Refusal::Arene),
         N => nitrogen(step, carbon, electrophile),
         O => Err(Refusal::NoLeavingGroup),
         F | CL | BR | I => halogen(step, carbon, electrophile, element),
@@ -131,6 +135,9 @@ fn sulfur(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict {
     let before = &step.before;
     let is_weak = electrophile.is_some_and(|sulfur| is_weak_sulfur(before, sulfur));
     if is_weak && score(before, carbon) < LEAST_FOR_THIOCYANOGEN && !is_lithiated(step, carbon) {
+        return Err(Refusal::Arene);
+    }
+    if !is_weak && electrophile.is_some() && is_between_nitrogens(before, carbon) {
         return Err(Refusal::Arene);
     }
     if is_beside_sulfonylated_amide(before, carbon) {

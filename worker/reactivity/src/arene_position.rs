@@ -6,7 +6,7 @@ use crate::arene_competition;
 use crate::arene_score::score;
 use crate::arene_sites::{Electrophile, RingSystem};
 use crate::change::{Facts, Step};
-use crate::group::Group;
+use crate::group::{Group, aromatic_positions};
 use crate::lithiation::is_lithiated;
 use crate::queries::*;
 use crate::refusal::Refusal;
@@ -29,7 +29,36 @@ pub fn position(step: &Step<'_>, carbon: u32, least: i32, electrophile: Electrop
     if score(&step.before, carbon) < least {
         return Err(Refusal::Arene);
     }
-    if is_behind(step, carbon, electrophile) { Err(Refusal::Position) } else { Ok(()) }
+    if is_half_of_two_ethers(step, carbon) || is_behind(step, carbon, electrophile) {
+        Err(Refusal::Position)
+    } else {
+        Ok(())
+    }
+}
+
+/// Returns true for a carbon beside one of two different alkoxy groups across a benzene ring without another group: they direct alike (Clayden, Greeves and Warren, chapter 21).
+fn is_half_of_two_ethers(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_alkoxy = |oxygen: u32| {
+        it.group(oxygen) == Group::ArylEther
+            && !it.is_in_ring(oxygen)
+            && it
+                .next_to(oxygen)
+                .any(|alkyl| it.is_sp3(alkyl) && it.count(alkyl, F) == 0 && it.count(alkyl, O) == 1)
+    };
+    let bears_alkoxy = |atom: u32| it.next_to(atom).any(is_alkoxy);
+    let positions = aromatic_positions(&it.structure, carbon);
+    it.ring(carbon) == 6
+        && positions.len() == 5
+        && positions.iter().filter(|&&(atom, _)| it.hydrogens(atom) > 0).count() == 3
+        && positions.iter().any(|&(atom, distance)| distance == 1 && bears_alkoxy(atom))
+        && positions.iter().any(|&(atom, distance)| {
+            distance == 2
+                && bears_alkoxy(atom)
+                && it.next_to(atom).any(|other| {
+                    it.hydrogens(other) > 0 && it.is_aromatic(other) && !step.are_equivalent(other, carbon)
+                })
+        })
 }
 
 /// Returns true for the carbon between a phenol, which a keto ester makes a coumarin there, and another group, if the carbon at the phenol's other side is free and beside a

@@ -83,6 +83,10 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if step.atoms().any(|atom| step.is_untouched(atom) && takes_amine_first(before, nucleophile, atom)) {
         return Err(Refusal::CompetingGroup);
     }
+    // Copper takes the nitrogen of an azole as well (Ley and Thomas, Angew. Chem. Int. Ed. 2003, 42, 5400).
+    if !activated && before.group(nucleophile) == Group::Phenol && step.keeps_free_azole() {
+        return Err(Refusal::CompetingGroup);
+    }
     let is_sulfinate = before.element(nucleophile) == S && before.oxo(nucleophile) == 1;
     let is_large = before.count(nucleophile, SI) > 1
         || !activated && (before.element(nucleophile) == O || is_sulfinate && before.element(leaving) != I);
@@ -124,7 +128,10 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         (true, false) => rival_snar,
         _ => rival_metal,
     };
-    if refused || !activated && leaves_like_halide(step, carbon, leaving) {
+    if refused
+        || !activated
+            && (leaves_like_halide(step, carbon, leaving) || has_own_halide(step, nucleophile, leaving))
+    {
         return Err(Refusal::CompetingGroup);
     }
     // Palladium and an activated ring may prefer different nucleophiles.
@@ -227,6 +234,19 @@ fn leaves_better_chloride(step: &Step<'_>, nucleophile: u32, carbon: u32, leavin
     it.element(leaving) == CL && !is_activated(carbon, leaving) && step.atoms().any(is_better)
 }
 
+/// Returns true if the molecule of the nucleophile keeps the iodide, or the bromide beside one, that the metal is to take from the other: it couples with its own kind.
+fn has_own_halide(step: &Step<'_>, nucleophile: u32, leaving: u32) -> bool {
+    let it = &step.before;
+    let least = it.element(leaving);
+    step.atoms().any(|atom| {
+        matches!(it.element(atom), BR | I)
+            && it.element(atom) >= least
+            && step.is_untouched(atom)
+            && step.are_in_same_molecule(atom, nucleophile)
+            && it.next_to(atom).any(|ipso| it.is_aromatic_carbon(ipso))
+    })
+}
+
 /// Returns true for a carbon ortho or para to a free hydroxyl group.
 pub fn is_beside_phenol(before: &Facts, carbon: u32) -> bool {
     let is_free = |next: u32| before.group(next) == Group::Phenol && before.hydrogens(next) > 0;
@@ -252,7 +272,10 @@ pub fn chan_lam(step: &Step<'_>, events: &[Event]) -> Verdict {
             if keeps_arylboron(step) {
                 return Err(Refusal::CompetingGroup);
             }
-            if is_flanked_lactam(before, nucleophile) || is_peri_to_group(before, nucleophile) {
+            if is_flanked_lactam(before, nucleophile)
+                || is_peri_to_group(before, nucleophile)
+                || is_flanked_nitropyrazole(before, nucleophile)
+            {
                 return Err(Refusal::Hindered);
             }
             nucleophiles(step, events, nucleophile, carbon, Reagent::Copper)?;
@@ -267,6 +290,21 @@ fn is_flanked_lactam(before: &Facts, nitrogen: u32) -> bool {
     before.group(nitrogen) == Group::AmideNitrogen
         && before.is_aromatic(nitrogen)
         && before.next_to(nitrogen).any(|next| before.next_to(next).any(is_branched))
+}
+
+/// Returns true for a nitrogen of a pyrazole with a nitro group and a group beside either nitrogen: the weak base finds no room for copper (Joule and Mills 2010, chapter 25).
+fn is_flanked_nitropyrazole(before: &Facts, nitrogen: u32) -> bool {
+    let is_ring_nitrogen = |next: u32| before.element(next) == N && before.is_aromatic(next);
+    let is_flank = |&(atom, _): &(u32, u32)| {
+        before.is_aromatic_carbon(atom)
+            && before.degree(atom) > 2
+            && before.next_to(atom).any(is_ring_nitrogen)
+    };
+    let positions = aromatic_positions(&before.structure, nitrogen);
+    before.ring(nitrogen) == 5
+        && before.count(nitrogen, N) == 1
+        && positions.iter().filter(|position| is_flank(position)).count() == 2
+        && positions.iter().any(|&(atom, _)| before.next_to(atom).any(|next| before.is_nitro(next)))
 }
 
 /// Returns true for the nitrogen of a quinolone beside a fusion whose next carbon has a substituent, which leaves copper no room.
@@ -392,6 +430,13 @@ pub fn direct_arylation(step: &Step<'_>, arene: u32, carbon: u32, leaving: u32) 
     let is_inert = before.ring(arene) == 6 && (is_azine || !is_directed) && !is_oxide && fluorines < 2;
     if is_inert && !step.are_in_same_molecule(arene, carbon) {
         return Err(Refusal::Unreactive);
+    }
+    // The nitrogen of a free pyrazole takes a chloropyrimidine (Joule and Mills 2010, chapter 25).
+    if before.is_on_free_azole(arene)
+        && before.element(leaving) == CL
+        && electrophile::activation(before, carbon) >= electrophile::ACTIVATED
+    {
+        return Err(Refusal::CompetingGroup);
     }
     halide(step, carbon, leaving)
 }

@@ -80,7 +80,7 @@ pub fn source(step: &Step<'_>, events: &[Event]) -> Result<Option<StereoSource>,
     {
         return sulfoxide(step, sulfur).map(Some);
     }
-    if made.iter().any(|&centre| is_labile(step, centre)) {
+    if made.iter().any(|&centre| is_labile(step, centre) || is_saturated_enal(step, centre)) {
         return Err(Refusal::StereoFromNowhere);
     }
     if !is_plain_addition(step, events) {
@@ -177,6 +177,15 @@ fn is_labile(step: &Step<'_>, centre: u32) -> bool {
         after.is_aromatic(next) || is_halogen(after.element(next)) || after.group(next) == Group::PrimaryAmine
     });
     acceptors > 1 || has_carbonyl && has_second
+}
+
+/// Returns true for the carbon of an enal that becomes a centre beside the aldehyde: the catalyst reduces the enol, and the aldehyde epimerises (Clayden, Greeves and Warren, chapter
+/// 20).
+fn is_saturated_enal(step: &Step<'_>, centre: u32) -> bool {
+    let before = &step.before;
+    step.hydrogens_gained(centre) > 0
+        && before.doubly(centre, |partner| before.element(partner) == C).is_some()
+        && before.next_to(centre).any(|next| before.group(next) == Group::Aldehyde && step.is_untouched(next))
 }
 
 /// Returns true if the substituents of two ring atoms that become centres lie on one side of the ring.
@@ -306,11 +315,14 @@ fn alkene(step: &Step<'_>, carbon: u32, partner: u32) -> Option<StereoSource> {
     let holds = around().any(|(_, next)| {
         // Ketones are hydrogenated by way of their enolates, and epimerise.
         before.is_acceptor(next) && before.group(next) != Group::Ketone
-            || matches!(before.group(next), Group::AmideNitrogen | Group::CarbamateNitrogen | Group::Enamine)
+            || matches!(before.group(next), Group::AmideNitrogen | Group::CarbamateNitrogen)
             || before.group(next) == Group::EsterOxygen
             || before.next_to(next).any(|far| before.group(far) == Group::PrimaryAlcohol)
     });
-    let is_styrene = around().count() == 3 && around().any(|(_, next)| before.is_aromatic(next));
+    // An enamine without an acyl group is hydrolysed, or binds the metal elsewhere.
+    let is_styrene = around().count() == 3
+        && around().any(|(_, next)| before.is_aromatic_carbon(next))
+        && !around().any(|(_, next)| before.element(next) == N);
     (holds || is_styrene).then_some(StereoSource::ChiralCatalyst)
 }
 

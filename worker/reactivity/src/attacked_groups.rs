@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use chem::Table;
 
 use crate::change::{Facts, Step};
+use crate::cleavage::{is_acylimidoyl_chloride, keeps_acid_labile_group};
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions, has_conjugated_nitro};
@@ -108,6 +109,9 @@ fn attacks_other_site(step: &Step<'_>, operation: StepOperation, own: u32) -> bo
         StepOperation::HalogenOnArene => keeps(&|atom| {
             is_rival_alkene(it, atom) || matches!(it.group(atom), Group::Alkyne | Group::TerminalAlkyne)
         }),
+        StepOperation::Vilsmeier => {
+            keeps(&|atom| is_chlorinated_lactam(it, atom)) || keeps_acid_labile_group(step)
+        }
         StepOperation::Hydrazinolysis => keeps(&|atom| electrophile::aryl(it, atom) >= FAST_ARENE),
         StepOperation::Thionation => closes_to_benzothiazine(it, own),
         StepOperation::Ozonolysis => {
@@ -124,6 +128,7 @@ fn attacks_other_site(step: &Step<'_>, operation: StepOperation, own: u32) -> bo
                 matches!(it.group(atom), Group::Phenol | Group::PrimaryAlcohol | Group::SecondaryAlcohol)
             };
             is_beside_ring_nitrogen(it, own) && keeps(&|atom| is_hydroxyl(atom) && it.hydrogens(atom) > 0)
+                || keeps(&|atom| is_of_amino_acid(step, atom, own) || is_opened_isoxazole(it, atom))
         }
         StepOperation::EtherCleavage => {
             keeps(&|atom| is_polymerised_by_acid(it, atom) || is_acylimidoyl_chloride(it, atom))
@@ -150,11 +155,14 @@ fn is_polymerised_by_acid(it: &Facts, atom: u32) -> bool {
         })
 }
 
-/// Returns true for the carbon of a 4-chloropyrimidin-2-one, which water takes as it takes an acyl chloride (Joule and Mills, chapter 14).
-fn is_acylimidoyl_chloride(it: &Facts, atom: u32) -> bool {
-    let is_acylated =
-        |next: u32| it.group(next) == Group::Azine && it.next_to(next).any(|far| it.is_carbonyl(far));
-    it.count(atom, CL) == 1 && it.is_aromatic(atom) && it.next_to(atom).any(is_acylated)
+/// Returns true for the N–H of a pyridone, quinolone or quinazolinone, of which phosphoryl chloride makes the chloride (Joule and Mills 2010, chapters 8 and 14). Uracils are slower.
+fn is_chlorinated_lactam(it: &Facts, nitrogen: u32) -> bool {
+    let positions = || aromatic_positions(&it.structure, nitrogen).into_iter().map(|(atom, _)| atom);
+    it.element(nitrogen) == N
+        && it.is_aromatic(nitrogen)
+        && it.hydrogens(nitrogen) == 1
+        && it.ring(nitrogen) == 6
+        && positions().filter(|&atom| it.is_carbonyl(atom)).count() == 1
 }
 
 /// Returns true for a peracid in the mixture and a carbon of a double bond beside a ketone or aldehyde, which is too poor for it: hydroperoxide adds to such bonds (Clayden,
@@ -179,6 +187,16 @@ fn closes_to_benzothiazine(it: &Facts, amide: u32) -> bool {
     it.next_to(amide).filter(|&nitrogen| it.element(nitrogen) == N).any(|nitrogen| {
         it.next_to(nitrogen).any(|ipso| it.is_aromatic(ipso) && it.next_to(ipso).any(bears_ketone))
     })
+}
+
+/// Returns true for the free acid in the molecule of the amine that a carbonylation is to take: its carboxylate takes the acyl complex as well (March, chapter 10).
+fn is_of_amino_acid(step: &Step<'_>, acid: u32, amine: u32) -> bool {
+    step.before.element(amine) == N && step.is_kept_acid(acid) && step.are_in_same_molecule(acid, amine)
+}
+
+/// Returns true for C3 of an isoxazole without a group there, whose proton a hot amine takes: the ring opens to the cyano enol (Joule and Mills 2010, chapter 25).
+fn is_opened_isoxazole(it: &Facts, carbon: u32) -> bool {
+    it.is_isoxazole_c3(carbon) && it.hydrogens(carbon) > 0
 }
 
 /// Returns true for the amino group of an azine or azole beside its ring nitrogen, which palladium's acyl complexes take last.

@@ -21,6 +21,8 @@ const CARBONYL: i32 = 2;
 /// Its size where copper brings an aryl group, from a boronic acid or a halide, without a base that makes an azolide (Chan, Monaco, Wang and Winters, Tetrahedron Lett. 1998,
 /// 39, 2933).
 const CARBONYL_BY_COPPER: i32 = 6;
+/// Size of a cyano group, which is slim, where copper brings the aryl group.
+const CYANO: i32 = 3;
 
 /// Difference in crowding from which one nitrogen is clearly favoured.
 const DECISIVE: i32 = 2;
@@ -41,6 +43,7 @@ pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
             && (is_far_in_pyrimidinone(step, nitrogen)
                 || is_beside_nitro(step, nitrogen, carbon)
                 || is_behind_group_of_uracil(step, nitrogen)
+                || is_of_alkylisocytosine(step, nitrogen, carbon)
                 || leaves_like_azole(step, nitrogen))
             || takes_carbon(step, nitrogen, carbon)
                 && (leaves_lactam(step, nitrogen) || is_one_of_several(step, nitrogen, carbon));
@@ -69,13 +72,15 @@ fn is_azolone_oxygen(step: &Step<'_>, oxygen: u32, carbon: u32) -> bool {
         && it.next_to(oxygen).any(is_azolone)
 }
 
-/// Returns true for the oxygen of a 2-pyridone with a branched chain beside it and a free position beside its nitrogen, which takes a primary halide in base (Joule and Mills
-/// 2010, chapter 8).
+/// Returns true for the oxygen of a 2-pyridone with a free position beside its nitrogen, which takes a primary sulfonate in base, and a primary halide where a branched chain is beside the
+/// oxygen (Joule and Mills 2010, chapter 8). Silver salts take other halides to the oxygen.
 fn is_oxygen_of_open_pyridone(step: &Step<'_>, oxygen: u32, carbon: u32) -> bool {
     let it = &step.before;
     let is_open = |azine: u32| {
         it.group(azine) == Group::Azine && it.next_to(azine).any(|beside| it.hydrogens(beside) > 0)
     };
+    let is_halide = step.lost(carbon).any(|(gone, _)| is_heavy_halogen(it.element(gone)));
+    let is_sulfonate = step.lost(carbon).any(|(gone, _)| it.group(gone) == Group::SulfonateOxygen);
     let is_branched = |beside: u32| {
         it.is_aromatic_carbon(beside)
             && it.next_to(beside).any(|chain| it.is_sp3(chain) && it.carbons(chain) > 2)
@@ -84,9 +89,10 @@ fn is_oxygen_of_open_pyridone(step: &Step<'_>, oxygen: u32, carbon: u32) -> bool
         && it.hydrogens(oxygen) > 0
         && it.is_sp3(carbon)
         && it.hydrogens(carbon) > 1
-        && step.lost(carbon).any(|(gone, _)| is_heavy_halogen(it.element(gone)))
         && it.next_to(oxygen).any(|ring| {
-            it.ring(ring) == 6 && it.next_to(ring).any(is_open) && it.next_to(ring).any(is_branched)
+            it.ring(ring) == 6
+                && it.next_to(ring).any(is_open)
+                && (is_sulfonate || is_halide && it.next_to(ring).any(is_branched))
         })
 }
 
@@ -269,9 +275,8 @@ fn size(it: &Facts, ring: &Ring, atom: u32, carbonyl: i32) -> i32 {
     match it.element(group) {
         F => 2,
         // The oxygens of an acetal bind the cation as well.
-        _ if it.is_carbonyl(group) || it.is_cyano(group) || it.is_sp3(group) && it.count(group, O) > 1 => {
-            carbonyl
-        }
+        C if it.is_cyano(group) => carbonyl.min(CYANO),
+        _ if it.is_carbonyl(group) || it.is_sp3(group) && it.count(group, O) > 1 => carbonyl,
         _ if it.is_acceptor(group) || it.is_aromatic(group) || it.is_trifluoromethyl(group) => 6,
         // No acyl group of an imidazole sends a carbon to its side, if an alkyl group is at the other.
         C if it.is_sp3(group) && it.hydrogens(group) > 1 && is_imidazole(it, ring) => 3,
@@ -348,6 +353,28 @@ fn is_behind_group_of_uracil(step: &Step<'_>, own: u32) -> bool {
         && carbonyls(own) == 1
         && it.next_to(own).any(|next| !it.is_carbonyl(next) && bears_group(next))
         && aromatic_positions(&it.structure, own).iter().any(is_imide)
+}
+
+/// Returns true for the nitrogen between the carbonyl group of a 4-pyrimidinone and a carbon with an alkylamino group, whose anion takes a halide on each of its nitrogens and on oxygen
+/// (Joule and Mills 2010, chapter 14). Guanines, with a free amino group, take it there.
+fn is_of_alkylisocytosine(step: &Step<'_>, own: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_alkylamino = |next: u32| {
+        it.element(next) == N
+            && !it.is_aromatic(next)
+            && it.hydrogens(next) == 1
+            && it.next_to(next).all(|far| it.element(far) == C && !it.is_carbonyl(far))
+    };
+    let is_guanidine = |ring: u32| {
+        it.next_to(ring).filter(|&next| it.is_aromatic(next)).all(|next| it.element(next) == N)
+            && it.next_to(ring).any(is_alkylamino)
+    };
+    it.group(own) == Group::AmideNitrogen
+        && it.is_aromatic(own)
+        && it.ring(own) == 6
+        && step.lost(carbon).any(|(gone, _)| is_heavy_halogen(it.element(gone)))
+        && it.next_to(own).any(|next| it.is_carbonyl(next))
+        && it.next_to(own).any(is_guanidine)
 }
 
 /// Returns true if the step leaves the N–H of another azole with as many nitrogens, an acid as strong, which takes the halide as well.

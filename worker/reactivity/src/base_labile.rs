@@ -4,7 +4,6 @@
 //! close to lactones), chapter 15 (halohydrins close to epoxides) and chapter 22 (β-heteroatoms leave from ketones); Pinnick, Chang, Foster and
 //! Govindan, J. Org. Chem. 1980, 45, 4505, for enolates of cyclopropanecarboxylates, which condense with the ester unless it is the tert-butyl ester.
 
-use crate::bifunctional::lost_halogen;
 use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
@@ -56,9 +55,6 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
                 && keeps_cis_acrylate(step)
         }
         Event::Epoxidation { carbon, partner } => loses_halide_to_base(step, [carbon, partner]),
-        Event::CarbonylReduction { carbon } => {
-            step.before.next_to(carbon).any(|ipso| is_beside_ester(step, ipso))
-        }
         Event::MetalAddition { metal, carbon } => {
             step.before.group(metal) == Group::Organometal && closes_to_lactone(step, carbon)
         }
@@ -71,8 +67,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             _ => false,
         })
     };
-    let by_new_metal = || step.joined().any(|(aryl, carbon)| closes_to_phthalide(step, aryl, carbon));
-    if by_event || by_new_metal() || by_reduction() { Err(Refusal::SelfReacting) } else { Ok(()) }
+    if by_event || by_reduction() { Err(Refusal::SelfReacting) } else { Ok(()) }
 }
 
 /// Returns true for the carbon of a halide with a free hydroxyl group beside it: a carbanion is base enough to close the epoxide.
@@ -143,23 +138,6 @@ fn closes_to_lactone(step: &Step<'_>, carbon: u32) -> bool {
             .distances(carbon, 3)
             .into_iter()
             .any(|(atom, distance)| distance == 3 && it.element(atom) == C && is_open_ester(atom))
-}
-
-/// Returns true for an aromatic carbon beside one with the ester of a primary alcohol that the step keeps: an alkoxide on its side chain closes the phthalide (Clayden, Greeves
-/// and Warren, chapter 10).
-fn is_beside_ester(step: &Step<'_>, ipso: u32) -> bool {
-    let it = &step.before;
-    let is_ester = |acyl: u32| is_ester_of_alcohol(it, acyl, 1) && step.is_untouched(acyl);
-    it.is_aromatic_carbon(ipso)
-        && it.next_to(ipso).any(|ortho| it.is_aromatic_carbon(ortho) && it.next_to(ortho).any(is_ester))
-}
-
-/// Returns true for an aryl halide beside such an ester whose metal adds to an aldehyde or ketone.
-fn closes_to_phthalide(step: &Step<'_>, aryl: u32, carbon: u32) -> bool {
-    matches!(step.before.group(carbon), Group::Aldehyde | Group::Ketone)
-        && !step.lost_oxo(carbon)
-        && lost_halogen(step, aryl).is_some()
-        && is_beside_ester(step, aryl)
 }
 
 /// Returns true for the nitrile of a free cyanohydrin that becomes an aldehyde: the hydride is a base first.

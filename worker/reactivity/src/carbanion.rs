@@ -6,6 +6,7 @@
 use chem::Order;
 
 use crate::alkylation::is_acidic;
+use crate::base_labile::is_ester_of_alcohol;
 use crate::change::{Facts, Step};
 use crate::competition::product_ring_size;
 use crate::event::Event;
@@ -38,6 +39,25 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             Event::Aldol { nucleophile, carbon } if joins_enal(step, nucleophile, carbon) => {
                 return Err(Refusal::CompetingGroup);
             }
+            Event::Alkylation { nucleophile, carbon, leaving }
+                if is_acid_to_alkoxide(&step.before, nucleophile, carbon, leaving) =>
+            {
+                return Err(Refusal::SelfReacting);
+            }
+            Event::Acylation { nucleophile, .. } if is_glycolate_enolate(&step.before, nucleophile) => {
+                return Err(Refusal::SelfReacting);
+            }
+            Event::Arylation { nucleophile, .. }
+                if matches!(
+                    step.before.group(nucleophile),
+                    Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol
+                ) && step.atoms().any(|atom| is_amino_ester_centre(step, atom)) =>
+            {
+                return Err(Refusal::StereoScrambled);
+            }
+            Event::Olefination { ylide, carbon } if is_plain_ylide_beside_acid(step, ylide, carbon) => {
+                return Err(Refusal::CompetingGroup);
+            }
             Event::Aldol { nucleophile, carbon } if condenses_plain_acyl(step, nucleophile, carbon) => {
                 return Err(Refusal::Unreactive);
             }
@@ -45,6 +65,60 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// Returns true for an alcohol and the halide between two acceptors, whose proton its alkoxide takes instead (Clayden, Greeves and Warren, chapter 20). Phenoxides, carboxylates and
+/// thiolates are weaker bases.
+fn is_acid_to_alkoxide(it: &Facts, oxygen: u32, carbon: u32, leaving: u32) -> bool {
+    matches!(it.group(oxygen), Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol)
+        && is_heavy_halogen(it.element(leaving))
+        && it.is_sp3(carbon)
+        && it.hydrogens(carbon) > 0
+        && it.next_to(carbon).filter(|&next| it.is_acceptor(next)).count() > 1
+}
+
+/// Returns true for the carbon of an ester with a free hydroxyl group that is to attack another ester: the alkoxide is acylated first (Clayden, Greeves and Warren, chapter 26).
+fn is_glycolate_enolate(it: &Facts, carbon: u32) -> bool {
+    it.is_sp3(carbon)
+        && it.next_to(carbon).any(|next| it.is_hydroxyl(next))
+        && it.next_to(carbon).any(|next| it.group(next) == Group::Ester)
+}
+
+/// Returns true for the kept stereocentre of an acylated amino ester, whose proton the alkoxide of an alcohol takes and whose ester it exchanges (Sewald and Jakubke 2009).
+fn is_amino_ester_centre(step: &Step<'_>, atom: u32) -> bool {
+    let it = &step.before;
+    let is_acylated = |next: u32| matches!(it.group(next), Group::CarbamateNitrogen | Group::AmideNitrogen);
+    it.at(atom).centre.is_some()
+        && it.hydrogens(atom) == 1
+        && step.is_untouched(atom)
+        && it.next_to(atom).any(is_acylated)
+        && it.next_to(atom).any(|next| is_ester_of_alcohol(it, next, 1))
+}
+
+/// Returns true for a ylide or phosphonate without a second acceptor and an aldehyde with a free N–H that is conjugated with it: the base makes the vinylogous amide's anion of it, and no
+/// electrophile is left (Clayden, Greeves and Warren, chapter 27). Chemists protect the nitrogen.
+fn is_plain_ylide_beside_acid(step: &Step<'_>, ylide: u32, aldehyde: u32) -> bool {
+    let it = &step.before;
+    let is_free = |nitrogen: u32| {
+        it.element(nitrogen) == N && it.hydrogens(nitrogen) > 0 && step.is_untouched(nitrogen)
+    };
+    let has_amine = |ipso: u32| {
+        it.ring(ipso) == 6
+            && aromatic_positions(&it.structure, ipso).iter().any(|&(atom, distance)| {
+                distance != 2 && it.next_to(atom).any(|next| !it.is_aromatic(next) && is_free(next))
+            })
+    };
+    let is_of_azole = |ipso: u32| {
+        it.ring(ipso) == 5
+            && aromatic_positions(&it.structure, ipso)
+                .iter()
+                .any(|&(atom, _)| it.ring(atom) == 5 && is_free(atom))
+    };
+    it.group(aldehyde) == Group::Aldehyde
+        && !it.next_to(ylide).any(|next| it.element(next) != P && it.is_acceptor(next))
+        && it
+            .next_to(aldehyde)
+            .any(|ipso| it.is_aromatic_carbon(ipso) && (has_amine(ipso) || is_of_azole(ipso)))
 }
 
 /// Returns true for a stereocentre whose acidic hydrogen gives way to a new bond, if no other centre controls the side from which

@@ -2,7 +2,9 @@
 
 use crate::alkylation::is_acidic;
 use crate::change::{Facts, Step};
-use crate::competition::{check_unreacted_acyl_electrophiles, closed_ring_size, nucleophiles};
+use crate::competition::{
+    check_unreacted_acyl_electrophiles, closed_ring_size, gains_ring_bond, nucleophiles,
+};
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::Group;
@@ -10,6 +12,7 @@ use crate::new_organometal::leaves_half_of_glyoxal;
 use crate::queries::*;
 use crate::reagent::Reagent;
 use crate::refusal::Refusal;
+use crate::stability::is_bridgehead;
 
 type Verdict = Result<(), Refusal>;
 
@@ -51,6 +54,9 @@ fn is_enolised(step: &Step<'_>, carbonyl: u32) -> bool {
 
 pub fn imination(step: &Step<'_>, events: &[Event], nitrogen: u32, carbon: u32) -> Verdict {
     let before = &step.before;
+    if is_amide_in_chain(step, nitrogen, carbon) {
+        return Err(Refusal::Unreactive);
+    }
     let own = electrophile::carbonyl(before, carbon);
     if own > 0 && closed_ring_size(step, nitrogen, carbon).is_none() {
         if electrophile::competing_site(step, carbon, own, electrophile::carbonyl).is_some() {
@@ -59,6 +65,15 @@ pub fn imination(step: &Step<'_>, events: &[Event], nitrogen: u32, carbon: u32) 
         nucleophiles(step, events, nitrogen, carbon, Reagent::Carbonyl)?;
     }
     check_unreacted_acyl_electrophiles(step, carbon, 60)
+}
+
+/// Returns true for the nitrogen of an amide or carbamate that closes no ring, or takes two aldehydes: it gives aldehydes the bisamide, and the acylimine takes water (March, chapter 16).
+/// Chemists go by way of the sulfone.
+fn is_amide_in_chain(step: &Step<'_>, nitrogen: u32, carbon: u32) -> bool {
+    let is_imine = || !gains_ring_bond(step, nitrogen) && step.hydrogens_gained(carbon) == 0;
+    let is_taken_twice = || step.gained(nitrogen).count() > 1 && step.hydrogens_gained(carbon) > 0;
+    matches!(step.before.group(nitrogen), Group::AmideNitrogen | Group::CarbamateNitrogen)
+        && (is_imine() || is_taken_twice())
 }
 
 pub fn metal_addition(step: &Step<'_>, metal: u32, carbon: u32) -> Verdict {
@@ -157,7 +172,42 @@ pub fn conjugate_addition(
     if before.element(nucleophile) == C && !is_acidic(before, nucleophile) {
         return Err(Refusal::Unreactive);
     }
+    if is_crotonamide(before, carbon, partner)
+        && is_slow_amine(before, nucleophile)
+        && !matches!(ring, Some(5 | 6))
+    {
+        return Err(Refusal::Unreactive);
+    }
+    if before.is_hydroxyl(nucleophile) && before.carbons(carbon) > 2 && closes_bridge(step, carbon) {
+        return Err(Refusal::Unreactive);
+    }
     nucleophiles(step, events, nucleophile, carbon, Reagent::Acceptor)
+}
+
+/// Returns true for the β-carbon of an acrylamide with a chain there and no second acceptor (Mayr and Ofial, Acc. Chem. Res. 2016, 49, 952).
+fn is_crotonamide(it: &Facts, beta: u32, alpha: u32) -> bool {
+    let acceptors = || it.next_to(alpha).filter(|&next| it.is_acceptor(next));
+    it.carbons(beta) > 1
+        && it.hydrogens(beta) == 1
+        && !it.next_to(beta).any(|next| it.is_acceptor(next) || it.is_trifluoromethyl(next))
+        && acceptors().count() == 1
+        && acceptors().all(|next| it.group(next) == Group::Amide)
+}
+
+/// Returns true for a secondary amine of an open chain without a methyl group, and for an aniline.
+fn is_slow_amine(it: &Facts, nitrogen: u32) -> bool {
+    match it.group(nitrogen) {
+        Group::SecondaryAmine => {
+            !it.is_in_ring(nitrogen) && it.next_to(nitrogen).all(|next| it.hydrogens(next) < 3)
+        }
+        Group::Aniline | Group::SecondaryAniline | Group::PoorAniline => true,
+        _ => false,
+    }
+}
+
+/// Returns true for a carbon that becomes a bridgehead with a tertiary ether: the addition is reversible, and the open chain the more stable side (Clayden, Greeves and Warren, chapter 22).
+fn closes_bridge(step: &Step<'_>, carbon: u32) -> bool {
+    step.image(carbon).is_some_and(|image| is_bridgehead(step.after, image))
 }
 
 /// Returns true if the attacked double bond ends up inside the closing ring (Baldwin's endo). With trigonal carbon

@@ -18,7 +18,7 @@ use crate::asymmetric::{self, StereoSource};
 use crate::change::{Facts, Step};
 use crate::electrophile;
 use crate::event::{Event, events};
-use crate::group::Group;
+use crate::group::{Group, aromatic_positions};
 use crate::protecting_group;
 use crate::queries::*;
 use crate::reaction_class::{Category, ReactionClass, class};
@@ -42,7 +42,7 @@ fn stereoselective(step: &Step<'_>, events: &[Event], class: ReactionClass) -> R
     let Ok(Some(source)) = asymmetric::source(step, events) else { return class };
     match (source, class.name) {
         (ChiralCatalyst, "carbonyl reduction") => class!("asymmetric carbonyl reduction"),
-        (ChiralCatalyst, "hydrogenation") => class!("asymmetric hydrogenation"),
+        (ChiralCatalyst, "hydrogenation" | "heteroarene hydrogenation") => class!("asymmetric hydrogenation"),
         (ChiralCatalyst, "imine or oxime reduction") => class!("asymmetric imine reduction"),
         (ChiralCatalyst, "reductive amination") => class!("asymmetric reductive amination"),
         (ChiralCatalyst, "epoxidation") => class!("asymmetric epoxidation"),
@@ -174,6 +174,11 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         Event::ReductiveEtherification { carbon, .. } if it.group(carbon) == Group::Nitrile => {
             class!("nitrile reduction")
         }
+        Event::ReductiveEtherification { carbon, .. }
+            if it.doubly(carbon, |next| it.element(next) == N && it.at(next).charge == 1).is_some() =>
+        {
+            class!("O-H insertion")
+        }
         Event::ReductiveEtherification { .. } => class!("reductive etherification"),
         Event::Imination { carbon, .. } if matches!(it.group(carbon), Group::Amide | Group::Urea) => {
             class!("amidine or guanidine formation")
@@ -216,6 +221,11 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         },
         Event::Deoxyhalogenation { carbon, .. } if step.gains(carbon, F) => class!("deoxyfluorination"),
         Event::Deoxyhalogenation { oxygen, .. } if step.before.ring(oxygen) == 3 => class!("epoxide opening"),
+        Event::Deoxyhalogenation { oxygen, .. }
+            if it.group(oxygen) == Group::EsterOxygen && it.is_in_ring(oxygen) =>
+        {
+            class!("lactone opening")
+        }
         Event::Deoxyhalogenation { .. } => class!("alcohol to halide"),
         Event::CarbonylReduction { .. } => class!("carbonyl reduction"),
         Event::AcylReduction { carbon, .. } if it.group(carbon) == Group::AcylHalide => {
@@ -230,6 +240,9 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         Event::NitroReduction { .. } => class!("nitro reduction"),
         Event::AzideReduction { .. } => class!("azide reduction"),
         Event::Hydrogenation { .. } if reduces_pyridinium(step) => class!("pyridinium reduction"),
+        Event::Hydrogenation { carbon, .. } if is_heteroarene(it, carbon) => {
+            class!("heteroarene hydrogenation")
+        }
         Event::Hydrogenation { .. } => class!("hydrogenation"),
         Event::Dehalogenation { .. } => class!("dehalogenation"),
         Event::AlcoholOxidation { .. } => class!("alcohol oxidation"),
@@ -269,6 +282,21 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
     }
 }
 
+/// Returns true for an aromatic carbon with a heteroatom in its ring.
+fn is_heteroarene(it: &Facts, carbon: u32) -> bool {
+    it.is_aromatic(carbon)
+        && aromatic_positions(&it.structure, carbon).iter().any(|&(atom, _)| it.element(atom) != C)
+}
+
+/// Returns true for the carbon of an imine whose nitrogen takes an acyl group that closes a ring of four.
+fn closes_lactam_of_four(step: &Step<'_>, imine: u32) -> bool {
+    let it = &step.before;
+    it.next_to(imine).filter(|&nitrogen| it.element(nitrogen) == N).any(|nitrogen| {
+        step.image(nitrogen).is_some_and(|image| step.after.ring(image) == 4)
+            && step.gained(nitrogen).any(|(acyl, _)| it.is_carbonyl(acyl))
+    })
+}
+
 fn aldol(step: &Step<'_>, nucleophile: u32, carbon: u32) -> ReactionClass {
     let it = &step.before;
     let condensed = step.gained(nucleophile).any(|(other, order)| other == carbon && order == Order::Double);
@@ -276,6 +304,9 @@ fn aldol(step: &Step<'_>, nucleophile: u32, carbon: u32) -> ReactionClass {
         matches!(it.group(next), Group::Amide | Group::Imide | Group::Carbamate | Group::Thioester)
     });
     match () {
+        () if it.group(carbon) == Group::ImineCarbon && closes_lactam_of_four(step, carbon) => {
+            class!("Staudinger beta-lactam synthesis")
+        }
         () if it.group(carbon) == Group::ImineCarbon => class!("Mannich reaction"),
         () if it.next_to(nucleophile).any(|next| it.is_nitro(next)) => class!("Henry reaction"),
         () if is_doubly_activated(it, nucleophile) || condensed && lactam => {

@@ -60,6 +60,17 @@ pub fn keeps_lewis_acid_labile_group(step: &Step<'_>) -> bool {
     })
 }
 
+/// Returns true if the step keeps a protecting group that a hydrogen halide removes, also one of a phenol; a methylenedioxy ring holds (Wuts and Greene, chapter 3).
+pub fn keeps_acid_labile_group(step: &Step<'_>) -> bool {
+    let before = &step.before;
+    kept(step).into_iter().any(|(protecting_group, atom, root)| {
+        let is_of_ring = before.bond(atom, root).is_some_and(|bond| bond.ring > 0);
+        let is_labile =
+            protecting_group.removal().by_lewis_acid || protecting_group == ProtectingGroup::Methoxymethyl;
+        is_labile && !(is_of_ring && before.is_phenolic(atom))
+    })
+}
+
 fn cleavage(step: &Step<'_>, protecting_group: ProtectingGroup, atom: u32, root: u32) -> Verdict {
     let before = &step.before;
     // An atom that another cleavage of the step frees keeps no group.
@@ -80,8 +91,12 @@ fn cleavage(step: &Step<'_>, protecting_group: ProtectingGroup, atom: u32, root:
     };
     let acid_rank = |protecting_group, atom, _root| acid_lability(before, protecting_group, atom);
     let by_acid = beats(&acid_rank, 8) && !step.keeps_epoxide();
-    let by_base = beats(&|protecting_group, atom, _| base_lability(before, protecting_group, atom), -3)
-        && !keeps_base_labile_group(step, protecting_group, atom);
+    // Methoxide in methanol takes acyl groups off alcohols and leaves a methyl ester as it is.
+    let base_rank = |other: ProtectingGroup, oxygen: u32, _| {
+        let is_exchanged = protecting_group == ProtectingGroup::Acyl && is_small_ester(before, oxygen);
+        if is_exchanged { 0 } else { base_lability(before, other, oxygen) }
+    };
+    let by_base = beats(&base_rank, -3) && !keeps_base_labile_group(step, protecting_group, atom);
     let by_hydrogen = beats(&|protecting_group, atom, _| hydrogenolysis_lability(before, protecting_group, atom), 3)
             && !keeps_hydrogenable_group(step)
             // Chloroformates take benzyl groups off amines as well.
@@ -239,6 +254,10 @@ fn keeps_base_labile_group(step: &Step<'_>, protecting_group: ProtectingGroup, a
                 Group::Isocyanate => true,
                 Group::Imide => is_open_imide(before, other),
                 Group::Alkyl => is_hydrolysed_halide(before, other),
+                Group::Aryl => !anilide && is_hydrolysed_chloride(before, other),
+                Group::EsterOxygen => {
+                    protecting_group == ProtectingGroup::Ester && is_acetate_of_alcohol(before, other)
+                }
                 // Methyl and ethyl carbamates need hot alkali or acid.
                 Group::Nitrile => is_carbamate,
                 Group::TertiaryAlcohol => {
@@ -266,6 +285,42 @@ fn is_hydrolysed_halide(it: &Facts, carbon: u32) -> bool {
         && it.hydrogens(carbon) > 0
         && it.next_to(carbon).any(|next| matches!(it.element(next), BR | I))
         && (it.is_benzylic_or_allylic(carbon) || it.is_alpha(carbon))
+}
+
+/// Returns true for the carbon of a 4-chloropyrimidin-2-one, which water takes as it takes an acyl chloride (Joule and Mills, chapter 14).
+pub fn is_acylimidoyl_chloride(it: &Facts, atom: u32) -> bool {
+    let is_acylated =
+        |next: u32| it.group(next) == Group::Azine && it.next_to(next).any(|far| it.is_carbonyl(far));
+    it.count(atom, CL) == 1 && it.is_aromatic(atom) && it.next_to(atom).any(is_acylated)
+}
+
+/// Returns true for the carbon of a 4-chloropyrimidin-2-one or 4-chloroquinazoline, which hydroxide and methoxide take as fast as an ester (Joule and Mills, chapter 14).
+fn is_hydrolysed_chloride(it: &Facts, carbon: u32) -> bool {
+    let is_azine = |next: u32| it.group(next) == Group::Azine && it.count(next, C) == 2;
+    let is_fusion = |next: u32| it.is_shared_by_aromatic_rings(next) && it.ring(next) == 6;
+    let is_amidine = |azine: u32| it.next_to(azine).any(|between| it.count(between, N) > 1);
+    is_acylimidoyl_chloride(it, carbon)
+        || it.count(carbon, CL) == 1
+            && it.ring(carbon) == 6
+            && it.next_to(carbon).any(is_fusion)
+            && it.next_to(carbon).any(|next| is_azine(next) && is_amidine(next))
+}
+
+/// Returns true for the oxygen of a methyl or ethyl ester.
+fn is_small_ester(it: &Facts, oxygen: u32) -> bool {
+    let is_small = |alkyl: u32| {
+        it.hydrogens(alkyl) == 3
+            || it.hydrogens(alkyl) == 2 && it.next_to(alkyl).any(|next| it.hydrogens(next) == 3)
+    };
+    it.group(oxygen) == Group::EsterOxygen && it.next_to(oxygen).any(|next| it.is_sp3(next) && is_small(next))
+}
+
+/// Returns true for the oxygen of the acetate of a primary or secondary alcohol, which hydroxide takes as fast as a methyl ester (March, chapter 10).
+pub fn is_acetate_of_alcohol(it: &Facts, oxygen: u32) -> bool {
+    let is_acetyl = |acyl: u32| it.is_carbonyl(acyl) && it.next_to(acyl).any(|next| it.hydrogens(next) == 3);
+    let is_open =
+        |carbinol: u32| it.is_sp3(carbinol) && it.hydrogens(carbinol) > 0 && it.carbons(carbinol) > 0;
+    it.next_to(oxygen).any(is_acetyl) && it.next_to(oxygen).any(is_open)
 }
 
 /// Checks the release of a heteroatom from a group that is no protecting group.
@@ -322,7 +377,9 @@ fn hydrolysis(step: &Step<'_>, carbon: u32) -> Verdict {
             atom != carbon
                 && step.is_untouched(atom)
                 && !step.are_equivalent(atom, carbon)
-                && (rank(atom) > own - 3 || is_hydrolysed_halide(before, atom))
+                && (rank(atom) > own - 3
+                    || is_hydrolysed_halide(before, atom)
+                    || is_hydrolysed_chloride(before, atom))
         });
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }

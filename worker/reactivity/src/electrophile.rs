@@ -103,6 +103,9 @@ pub fn activation(facts: &Facts, carbon: u32) -> i32 {
         sum += match facts.element(atom) {
             N if facts.at(atom).charge == 1 && conjugated => 34,
             N if facts.degree(atom) == 2 && facts.hydrogens(atom) == 0 => match distance {
+                // The N–N bond makes C3 of a pyrazole the slower position, and C5 is conjugated with N2 (Joule and Mills 2010, chapter 25).
+                1 if is_beside_pyrrolic(facts, atom, |_| true) => 14,
+                2 if is_beside_pyrrolic(facts, atom, |next| facts.bond(next, carbon).is_some()) => 22,
                 1 if facts.ring(atom) == 5 => 24,
                 1 => 30,
                 3 => 38,
@@ -121,6 +124,14 @@ pub fn activation(facts: &Facts, carbon: u32) -> i32 {
         };
     }
     sum
+}
+
+/// Returns true for a nitrogen of a ring of five beside a `wanted` one that gives the ring two electrons and has a group on it.
+fn is_beside_pyrrolic(facts: &Facts, nitrogen: u32, wanted: impl Fn(u32) -> bool) -> bool {
+    facts.ring(nitrogen) == 5
+        && facts.next_to(nitrogen).any(|next| {
+            facts.element(next) == N && facts.is_aromatic(next) && facts.degree(next) == 3 && wanted(next)
+        })
 }
 
 /// Returns true if an aromatic atom is bonded to a carbonyl group that is part of a ring fused to its own

@@ -70,6 +70,7 @@ pub fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> V
             lithiation_or(step, carbon, LEAST_FOR_VILSMEIER)
         }
         _ if formyl => lewis_acid_formylation(step, carbon),
+        Group::Anhydride if is_between_nitrogens(before, carbon) => Err(Refusal::Arene),
         Group::AcylHalide | Group::Anhydride | Group::Acid | Group::Isocyanate | Group::Chloroformate => {
             acylation(step, carbon, electrophile)
         }
@@ -81,6 +82,9 @@ pub fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> V
             lithiation_or(step, carbon, 1000)
         }
         Group::Aldehyde if is_haloaldehyde(before, electrophile) => Err(Refusal::Arene),
+        Group::Aldehyde if is_enal(before, electrophile) && !is_lithiated(step, carbon) => {
+            Err(Refusal::Arene)
+        }
         // A lithiated ring gives the alcohol; only a rich one is alkylated by way of its cation.
         Group::Aldehyde | Group::Ketone
             if step.lost(electrophile).any(|(gone, _)| before.element(gone) == O) =>
@@ -181,6 +185,16 @@ fn is_alpha_of_thienoazine(it: &Facts, carbon: u32) -> bool {
             matches!(it.element(hetero), O | S)
                 && it.next_to(hetero).any(|fusion| is_shared(fusion) && has_azine(fusion))
         })
+}
+
+/// Returns true for C2 of an imidazole or benzimidazole, whose salt is poorest there (Joule and Mills 2010, chapter 24).
+pub fn is_between_nitrogens(before: &Facts, carbon: u32) -> bool {
+    before.ring(carbon) == 5 && before.next_to(carbon).all(|next| before.element(next) == N)
+}
+
+/// Returns true for the aldehyde of an enal, which acid polymerises, and whose carbinol ionises to the allyl cation and takes a second ring (March, chapter 11).
+fn is_enal(it: &Facts, aldehyde: u32) -> bool {
+    it.next_to(aldehyde).any(|alpha| it.group(alpha) == Group::Alkene)
 }
 
 /// Returns true for C2 of a thiazole or oxazole, which is poor and whose nitrogen binds the Lewis acid: chemists lithiate it (Joule and Mills 2010, chapter 24). That of

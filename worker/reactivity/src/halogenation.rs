@@ -2,7 +2,7 @@
 
 use crate::alkylation::is_acidic;
 use crate::change::{Facts, Step};
-use crate::cleavage::keeps_lewis_acid_labile_group;
+use crate::cleavage::keeps_acid_labile_group;
 use crate::competition::gains_ring_bond;
 use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
@@ -18,9 +18,19 @@ pub fn deoxyhalogenation(step: &Step<'_>, carbon: u32, oxygen: u32) -> Verdict {
         if before.next_to(carbon).any(|next| before.is_cyclopropane(next)) {
             return Err(Refusal::SelfReacting);
         }
-        if keeps_lewis_acid_labile_group(step) {
+        if keeps_acid_labile_group(step) {
             return Err(Refusal::Incompatible);
         }
+        let opens_lactone = before.group(oxygen) == Group::EsterOxygen;
+        if opens_lactone && step.atoms().any(|atom| is_taken_by_hydrogen_halide(step, atom)) {
+            return Err(Refusal::CompetingGroup);
+        }
+    }
+    if is_slow_neopentyl(step, carbon) {
+        return Err(Refusal::Hindered);
+    }
+    if leaves_half_of_mustard(step, carbon) {
+        return Err(Refusal::SelfReacting);
     }
     let rank = |atom: u32| match before.group(atom) {
         Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol => {
@@ -43,6 +53,46 @@ pub fn deoxyhalogenation(step: &Step<'_>, carbon: u32, oxygen: u32) -> Verdict {
                     && !step.are_equivalent(atom, oxygen)
             });
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for a free alcohol, or the oxygen of an open ether of two alkyl groups, which hydrogen bromide takes before a lactone (March, chapter 10).
+fn is_taken_by_hydrogen_halide(step: &Step<'_>, oxygen: u32) -> bool {
+    let it = &step.before;
+    let is_alcohol =
+        matches!(it.group(oxygen), Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol);
+    let is_ether = it.group(oxygen) == Group::Ether && !it.is_in_ring(oxygen);
+    (is_alcohol || is_ether) && step.is_untouched(oxygen)
+}
+
+/// Returns true for a neopentylic alcohol and phosphorus tribromide or hydrogen bromide, whose phosphite does not take bromide and ionises with a shift (March, chapter 10).
+fn is_slow_neopentyl(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_slow_donor = |halogen: u32| {
+        let is_phosphorus = |next: u32| it.element(next) == P && it.carbons(next) == 0;
+        it.element(halogen) == BR && (it.degree(halogen) == 0 || it.next_to(halogen).any(is_phosphorus))
+    };
+    it.hydrogens(carbon) == 2
+        && it.is_neopentylic(carbon)
+        && step.gained(carbon).any(|(halogen, _)| is_slow_donor(halogen))
+}
+
+/// Returns true for one of two hydroxyethyl groups on an amine, if the other keeps its hydroxyl group: the first chloride makes the aziridinium ion, which takes the other alcohol to the
+/// morpholine (Clayden, Greeves and Warren, chapter 36).
+fn leaves_half_of_mustard(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_amine = |nitrogen: u32| {
+        matches!(
+            it.group(nitrogen),
+            Group::SecondaryAmine | Group::TertiaryAmine | Group::TertiaryAniline | Group::SecondaryAniline
+        )
+    };
+    let is_kept = |oxygen: u32| it.is_hydroxyl(oxygen) && step.is_untouched(oxygen);
+    let bears_kept = |beta: u32| it.is_sp3(beta) && it.next_to(beta).any(is_kept);
+    it.next_to(carbon).filter(|&alpha| it.is_sp3(alpha)).any(|alpha| {
+        it.next_to(alpha).filter(|&nitrogen| is_amine(nitrogen)).any(|nitrogen| {
+            it.next_to(nitrogen).any(|other| other != alpha && it.next_to(other).any(bears_kept))
+        })
+    })
 }
 
 /// Returns true for a carbon that takes its halogen from a hydrogen halide. By way of a cation on a cyclopropane it gives the homoallylic halide (Clayden,

@@ -35,10 +35,50 @@ pub fn is_lithiated(step: &Step<'_>, carbon: u32) -> bool {
     if let Some(first) = first.filter(|&first| step.are_in_same_molecule(first, carbon)) {
         return step.are_equivalent(first, carbon);
     }
+    let is_rival = |atom: u32| step.is_untouched(atom) && is_between_directors(before, atom);
+    if !alpha && !is_between_directors(before, carbon) && step.atoms().any(is_rival) {
+        return false;
+    }
+    if !alpha && needs_butyllithium(before, carbon) && step.atoms().any(|atom| is_exchanged(step, atom)) {
+        return false;
+    }
     alpha
         || before
             .next_to(carbon)
             .any(|next| directs(step, next, carbon) && !has_freer_side(step, next, carbon))
+}
+
+/// Returns true for a C–H of a ring of six between two directing groups, one of them a halogen or both ethers, the first to be lithiated (Gschwend and Rodriguez 1979; Schlosser 2005).
+fn is_between_directors(before: &Facts, carbon: u32) -> bool {
+    let has = |atom: u32, wanted: &dyn Fn(u8) -> bool| {
+        before.next_to(atom).any(|group| !before.is_aromatic(group) && wanted(before.element(group)))
+    };
+    let directors = || {
+        before.next_to(carbon).filter(|&atom| before.is_aromatic_carbon(atom) && is_directing(before, atom))
+    };
+    before.is_aromatic_carbon(carbon)
+        && before.hydrogens(carbon) > 0
+        && before.ring(carbon) == 6
+        && directors().count() == 2
+        && (directors().any(|atom| has(atom, &is_halogen))
+            || directors().all(|atom| has(atom, &|it| it == O)))
+}
+
+/// Returns true for an aromatic carbon that ethers alone direct a base to, which has to be butyllithium.
+fn needs_butyllithium(before: &Facts, carbon: u32) -> bool {
+    let is_ether = |atom: u32| {
+        before.next_to(atom).any(|group| before.element(group) == O && !before.is_aromatic(group))
+    };
+    before.ring(carbon) == 6
+        && before.next_to(carbon).filter(|&atom| is_directing(before, atom)).all(is_ether)
+}
+
+/// Returns true for the bromide or iodide of an arene that stays, which butyllithium exchanges before it takes a proton (Schlosser 2005).
+fn is_exchanged(step: &Step<'_>, halogen: u32) -> bool {
+    let before = &step.before;
+    matches!(before.element(halogen), BR | I)
+        && step.is_untouched(halogen)
+        && before.next_to(halogen).any(|ipso| before.is_aromatic_carbon(ipso))
 }
 
 /// Returns true for a carbon whose group directs the base to `carbon` beside it. A trifluoromethyl group is large and the weakest director: a
@@ -112,6 +152,8 @@ fn is_attacked(before: &Facts, atom: u32) -> bool {
         | Group::Anhydride
         | Group::Azide => true,
         Group::Ester => is_ester_of_alcohol(before, atom, 1),
+        // Trifluoroacetamides.
+        Group::Amide => before.next_to(atom).any(|next| before.is_trifluoromethyl(next)),
         Group::Alkyl => before.is_alkyl_halide(atom) && before.hydrogens(atom) > 0,
         _ => false,
     }

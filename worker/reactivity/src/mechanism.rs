@@ -98,6 +98,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         if arylates_to_hydrocarbon(step, from, to) || closes_thiazole_of_plain_ketone(step, from, to) {
             return Err(Refusal::OxidationState);
         }
+        if loses_group_of_hydrazone(step, from, to) {
+            return Err(Refusal::SelfReacting);
+        }
     }
     if step.atoms().any(|atom| is_reduced_to_halide(step, atom) || is_amine_dehydrogenated_twice(step, atom))
     {
@@ -180,6 +183,23 @@ fn closes_thiazole_of_plain_ketone(step: &Step<'_>, sulfur: u32, carbon: u32) ->
         && it.is_alpha(carbon)
         && step.hydrogens_gained(carbon) < 0
         && step.lost(carbon).next().is_none()
+}
+
+/// Returns true for a hydrazine and the ketone of a β-keto ester with a halogen or an acyloxy group between: the hydrazone loses it to the azoalkene, which takes more hydrazine
+/// (Attanasi and Filippone, Synlett 1997, 1128).
+fn loses_group_of_hydrazone(step: &Step<'_>, nitrogen: u32, ketone: u32) -> bool {
+    let it = &step.before;
+    let leaves =
+        |group: u32| matches!(it.element(group), CL | BR | I) || it.group(group) == Group::EsterOxygen;
+    let is_between = |alpha: u32| {
+        it.is_sp3(alpha)
+            && it.next_to(alpha).any(|acyl| it.group(acyl) == Group::Ester)
+            && it.next_to(alpha).any(|group| leaves(group) && step.is_untouched(group))
+    };
+    it.group(nitrogen) == Group::Hydrazine
+        && it.group(ketone) == Group::Ketone
+        && step.lost_oxo(ketone)
+        && it.next_to(ketone).any(is_between)
 }
 
 /// Returns true for a lactone that becomes a lactol beside two or more free hydroxyl groups, which take the hydride and bind the aluminium (Hudlicky, "Reductions in Organic
@@ -287,6 +307,9 @@ fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> V
     if is_hydroxyl && it.group(nucleophile) == Group::NitrileNitrogen && is_defined() {
         return Err(Refusal::StereoScrambled);
     }
+    if is_hydroxyl && is_plain_sulfamide(it, nucleophile) {
+        return Err(Refusal::Unreactive);
+    }
     if keeps_nitrogen_mustard(step, nucleophile, carbon) {
         return Err(Refusal::SelfReacting);
     }
@@ -333,6 +356,13 @@ fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> V
             && it.next_to(acid).filter(|&next| it.element(next) == O && it.hydrogens(next) > 0).count() > 1
     });
     if is_phosphoric && it.element(nucleophile) == O { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for a nitrogen of a sulfamide without an acyl or aryl group, too weak an acid for a Mitsunobu reaction (Swamy and others 2009: pKa below 13).
+fn is_plain_sulfamide(it: &Facts, nitrogen: u32) -> bool {
+    it.group(nitrogen) == Group::SulfonamideNitrogen
+        && it.next_to(nitrogen).all(|next| !it.is_carbonyl(next) && !it.is_aromatic(next))
+        && it.next_to(nitrogen).any(|sulfur| it.element(sulfur) == S && it.count(sulfur, N) == 2)
 }
 
 /// Returns true for the nitrogen of an alkanamide or benzamide and an epoxide, which its anion deprotonates and its oxygen attacks (Clayden, Greeves

@@ -25,6 +25,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             }
             Event::Heck { alkene, carbon, .. }
                 if is_allylic_alcohol(step, alkene)
+                    || is_methacrylate_and_crowded_ring(&step.before, alkene, carbon)
                     || is_plain_olefin(&step.before, alkene)
                         && !step.are_in_same_molecule(alkene, carbon) =>
             {
@@ -107,6 +108,18 @@ fn is_plain_olefin(it: &Facts, end: u32) -> bool {
         && it
             .doubly(end, |near| it.element(near) == C && it.hydrogens(near) == 1)
             .is_some_and(|near| it.next_to(near).any(|next| next != end && is_chain(next)))
+}
+
+/// Returns true for the methylene group of a methacrylate and a halide between two groups: palladium takes hydrogen from the methyl group as well, to the benzylacrylate, and more so where
+/// the ring is crowded (Beletskaya and Cheprakov, Chem. Rev. 2000, 100, 3009).
+fn is_methacrylate_and_crowded_ring(it: &Facts, alkene: u32, carbon: u32) -> bool {
+    let has_chain = |near: u32| {
+        it.is_alpha(near) && it.next_to(near).any(|next| it.is_sp3(next) && it.hydrogens(next) > 0)
+    };
+    let is_group = |ortho: &u32| it.is_aromatic_carbon(*ortho) && it.hydrogens(*ortho) == 0;
+    it.hydrogens(alkene) == 2
+        && it.doubly(alkene, has_chain).is_some()
+        && it.next_to(carbon).filter(is_group).count() == 2
 }
 
 /// Returns true for the terminal carbon of an ynone, which takes the amine of a Sonogashira coupling (Chinchilla and Nájera, Chem. Rev. 2007, 107, 874).

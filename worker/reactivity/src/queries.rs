@@ -236,6 +236,13 @@ pub trait StructureQueries {
         self.element(atom) == O && self.hydrogens(atom) > 0
     }
 
+    /// Returns true for an sp3 carbon beside one with a free hydroxyl group.
+    fn has_beta_hydroxyl(&self, alpha: u32) -> bool {
+        let bears_hydroxyl =
+            |beta: u32| self.is_sp3(beta) && self.next_to(beta).any(|oxygen| self.is_hydroxyl(oxygen));
+        self.is_sp3(alpha) && self.next_to(alpha).any(bears_hydroxyl)
+    }
+
     /// Returns true if the atom is a carbon with three fluorines.
     fn is_trifluoromethyl(&self, atom: u32) -> bool {
         self.element(atom) == C && self.count(atom, F) == 3

@@ -6,10 +6,10 @@ use crate::event::{Event, events};
 use crate::refusal::Refusal;
 use crate::{
     acidity, amine_closure, arene, aromatisation, arylation, attacked_groups, azole, base_labile,
-    bifunctional, carbanion, cleavage, donors, elimination, ester_exchange, fischer, fluorination,
+    bifunctional, carbanion, cleavage, donors, elimination, ester_exchange, fischer, fluorination, free_acid,
     hidden_cleavage, labile_groups, mechanism, michael_acceptor, mixture, multiple_bond, new_organometal,
-    nitrile, origin, polar, quinone_methide, redox, richer_ring, rival_halide, slow_pair, small_ring, stereo,
-    unactivated, weak_amine,
+    nitrile, origin, phthalide, polar, quinone_methide, redox, richer_ring, rival_halide, slow_pair,
+    small_ring, stereo, unactivated, weak_amine,
 };
 
 /// Certainty of the rules about a step.
@@ -58,6 +58,8 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     weak_amine::check(step, &events)?;
     slow_pair::check(step, &events)?;
     base_labile::check(step, &events)?;
+    phthalide::check(step, &events)?;
+    free_acid::check(step, &events)?;
     richer_ring::check(step, &events)?;
     mechanism::check(step, &events)?;
     multiple_bond::check(step, &events)?;
@@ -304,13 +306,15 @@ mod tests {
         let sources = [
             stereo_sources(hydrogenation, &[("C[C@H](CC(=O)O)c1ccccc1", "CC(=CC(=O)O)c1ccccc1")]),
             stereo_sources(hydrogenation, &[("CCC[C@@H](C)CCc1ccccc1", "CCCC(C)=CCc1ccccc1")]),
+            stereo_sources(hydrogenation, &[("C[C@H](CN1CCOCC1)c1ccccc1", "CC(=CN1CCOCC1)c1ccccc1")]),
             stereo_sources(ring, &[("CC[C@@H]1CN(C)C[C@@H]1C(=O)O", "CCC1=C(C(=O)O)CN(C)C1")]),
             stereo_sources(ring, &[("CC[C@@H]1CN(C)C[C@H]1C(=O)O", "CCC1=C(C(=O)O)CN(C)C1")]),
         ]
         .concat();
 
-        use StereoSource::{ChiralCatalyst, Separation};
-        assert_eq!(sources, [Some(ChiralCatalyst), Some(Separation), Some(ChiralCatalyst), None]);
+        use StereoSource::{ChiralCatalyst, Resolution, Separation};
+        let expected = [Some(ChiralCatalyst), Some(Separation), Some(Resolution), Some(ChiralCatalyst), None];
+        assert_eq!(sources, expected);
     }
 
     #[test]

@@ -4,9 +4,11 @@
 //! reversible) and chapter 15 (tertiary halides eliminate); March, chapter 16 (imides are opened by amines before esters of arenes are) and chapter 10
 //! (carbamates without N–H cannot react by way of the isocyanate).
 
+use crate::arylation::has_open_boron;
 use crate::base_labile::is_ester_of_alcohol;
 use crate::bifunctional::is_amine;
 use crate::change::{Facts, Step};
+use crate::cleavage::is_acetate_of_alcohol;
 use crate::competition::closed_ring_size;
 use crate::electrophile;
 use crate::event::Event;
@@ -27,6 +29,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         match *event {
             Event::ReductiveAmination { nitrogen, carbon } if is_diaryl_ketone(it, nitrogen, carbon) => {
                 return Err(Refusal::Unreactive);
+            }
+            Event::Imination { nitrogen, .. }
+                if is_hydrazine(it, nitrogen) && step.atoms().any(|atom| is_kept_acetate(step, atom)) =>
+            {
+                return Err(Refusal::CompetingGroup);
             }
             Event::Imination { nitrogen, carbon } if is_of_aminonitrile(it, nitrogen, carbon) => {
                 return Err(Refusal::Unreactive);
@@ -79,6 +86,16 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Returns true for a nitrogen of hydrazine itself.
+fn is_hydrazine(it: &Facts, nitrogen: u32) -> bool {
+    it.degree(nitrogen) == 1 && it.next_to(nitrogen).all(|next| it.element(next) == N && it.degree(next) == 1)
+}
+
+/// Returns true for the oxygen of an acetate that stays, which hydrazine takes off (Wuts and Greene, chapter 2).
+fn is_kept_acetate(step: &Step<'_>, oxygen: u32) -> bool {
+    step.is_untouched(oxygen) && is_acetate_of_alcohol(&step.before, oxygen)
+}
+
 /// Returns true for ammonia or a secondary amine and a ketone between two arenes, whose carbonyl group is hydride's.
 fn is_diaryl_ketone(it: &Facts, nitrogen: u32, ketone: u32) -> bool {
     matches!(it.group(nitrogen), Group::Ammonia | Group::SecondaryAmine)
@@ -123,6 +140,9 @@ fn aminolysis(step: &Step<'_>, amine: u32, acyl: u32) -> Result<(), Refusal> {
     match it.group(acyl) {
         Group::Ester if step.atoms().any(is_open_imide) => Err(Refusal::CompetingGroup),
         Group::Ester if is_on_quaternary_carbon(it, acyl) => Err(Refusal::Hindered),
+        Group::Ester if is_on_branched_carbon(it, acyl) && is_drawn_amine(it, amine) => {
+            Err(Refusal::Unreactive)
+        }
         Group::Carbamate if it.group(amine) == Group::SecondaryAmine && is_arylcarbamate(it, acyl) => {
             Err(Refusal::Unreactive)
         }
@@ -141,6 +161,20 @@ fn is_on_quaternary_carbon(it: &Facts, acyl: u32) -> bool {
     })
 }
 
+/// Returns true for an ester on a carbon with two chains in no ring.
+fn is_on_branched_carbon(it: &Facts, acyl: u32) -> bool {
+    it.next_to(acyl).any(|alpha| it.is_sp3(alpha) && it.carbons(alpha) == 3 && !it.is_in_ring(alpha))
+}
+
+/// Returns true for a primary amine two carbons from a sulfonyl, cyano or trifluoromethyl group, a weak nucleophile.
+fn is_drawn_amine(it: &Facts, amine: u32) -> bool {
+    let draws = |group: u32| {
+        it.element(group) == S && it.oxo(group) == 2 || it.is_cyano(group) || it.is_trifluoromethyl(group)
+    };
+    it.group(amine) == Group::PrimaryAmine
+        && it.distances(amine, 3).into_iter().any(|(atom, distance)| distance > 1 && draws(atom))
+}
+
 /// Returns true for a tertiary alcohol and the chloride of a silicon with a tert-butyl group or two isopropyl groups (Wuts and Greene, chapter 2).
 fn is_crowded_silylation(step: &Step<'_>, oxygen: u32) -> bool {
     let it = &step.before;
@@ -157,6 +191,23 @@ fn is_crowded_silylation(step: &Step<'_>, oxygen: u32) -> bool {
                 && branches(silicon) > 2
                 && step.lost(silicon).any(|(gone, _)| it.element(gone) == CL)
         })
+}
+
+/// Returns true for a carbon beside the nitrogen of an azine with the boronic ester that stays, which a hot amine takes off (Cox and others, J. Am. Chem. Soc. 2016, 138, 9145).
+fn is_lost_boronate(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    it.ring(carbon) == 6
+        && has_open_boron(it, carbon)
+        && step.is_untouched(carbon)
+        && it.next_to(carbon).any(|next| it.group(next) == Group::Azine)
+}
+
+/// Returns true for a secondary amine of an open chain with two free hydroxyethyl groups, which holds the metal that an inert halide needs, and reduces the halide (Hartwig, Acc. Chem. Res.
+/// 2008, 41, 1534).
+fn is_diethanolamine(it: &Facts, amine: u32) -> bool {
+    it.group(amine) == Group::SecondaryAmine
+        && !it.is_in_ring(amine)
+        && it.next_to(amine).all(|alpha| it.has_beta_hydroxyl(alpha))
 }
 
 /// Returns true for the free nitrogen of an aldehyde's hydrazone, which goes to the azine before it takes an aryl halide. Palladium arylates that of benzophenone
@@ -257,6 +308,12 @@ fn aromatic_amination(step: &Step<'_>, amine: u32, carbon: u32, leaving: u32) ->
         _ => false,
     };
     let is_taken = |atom: u32| is_ester_of_alcohol(it, atom, 1) && step.is_untouched(atom);
+    if step.atoms().any(|atom| is_lost_boronate(step, atom)) {
+        return Err(Refusal::Unstable);
+    }
+    if is_diethanolamine(it, amine) && electrophile::activation(it, carbon) < electrophile::ACTIVATED {
+        return Err(Refusal::Unreactive);
+    }
     if is_aldehyde_hydrazone(it, amine) && closed_ring_size(step, amine, carbon).is_none() {
         return Err(Refusal::Unreactive);
     }

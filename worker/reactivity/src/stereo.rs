@@ -33,7 +33,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<Option<StereoSource>, 
             Some(StereoOutcome::Turned) if inverted == Some(false) => return Err(Refusal::StereoScrambled),
             _ => {}
         }
-        if becomes_tertiary_halide(step, events, atom) && !is_near_kept_centre(step, image) {
+        if becomes_halide_by_cation(step, events, atom) && !is_near_kept_centre(step, image) {
             return Err(Refusal::StereoScrambled);
         }
     }
@@ -89,10 +89,16 @@ fn inverts(step: &Step<'_>, events: &[Event], atom: u32) -> Option<bool> {
     None
 }
 
-/// Returns true for a tertiary alcohol that a halogen replaces, by way of the flat cation (Clayden, Greeves and Warren, chapter 15).
-fn becomes_tertiary_halide(step: &Step<'_>, events: &[Event], atom: u32) -> bool {
+/// Returns true for a tertiary alcohol that a halogen replaces, and a benzylic one that a halogen of sulfur, of bare phosphorus or of hydrogen does, by way of the flat cation (Clayden, Greeves and
+/// Warren, chapter 15). Tetrahalomethanes with a phosphine invert.
+fn becomes_halide_by_cation(step: &Step<'_>, events: &[Event], atom: u32) -> bool {
+    let it = &step.before;
     let is_made = |event: &Event| matches!(*event, Event::Deoxyhalogenation { carbon, .. } if carbon == atom);
-    step.before.hydrogens(atom) == 0 && events.iter().any(is_made)
+    let is_acid = |halogen: u32| {
+        it.degree(halogen) == 0 || it.next_to(halogen).any(|next| matches!(it.element(next), S | P))
+    };
+    let ionises = || it.aryls(atom) > 0 && step.gained(atom).any(|(halogen, _)| is_acid(halogen));
+    events.iter().any(is_made) && (it.hydrogens(atom) == 0 || ionises())
 }
 
 /// Compares a stereocentre before and after the step. One new neighbour replaces one that left.

@@ -6,6 +6,7 @@
 //! dimethylamine; Jacobson, Makris and Sayre, J. Org. Chem. 1987, 52, 2592, for the statistics of diamines; Deeming, Emmett, Richards-Taylor and
 //! Willis, Synthesis 2014, 46, 2701, for sulfonamides of sulfur dioxide.
 
+use crate::base_labile::is_ester_of_alcohol;
 use crate::bifunctional::is_amine;
 use crate::change::{Facts, Step};
 use crate::competition::{builds_ring, closed_ring_size};
@@ -53,7 +54,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 }
             }
             Event::Alkylation { nucleophile, carbon, leaving }
-                if is_open(step, nucleophile, carbon) && is_behind_azine(it, nucleophile, leaving) =>
+                if is_open(step, nucleophile, carbon)
+                    && (is_behind_azine(it, nucleophile, leaving)
+                        || leaves_second_amine(step, nucleophile)) =>
             {
                 return Err(Refusal::CompetingGroup);
             }
@@ -62,6 +65,12 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                     && is_small_alkylation(step, nucleophile, carbon, leaving) =>
             {
                 return Err(Refusal::CompetingGroup);
+            }
+            Event::Coupling { metal, .. }
+                if it.group(metal) == Group::Organoboron
+                    && step.atoms().any(|atom| is_free_amino_ester(step, atom)) =>
+            {
+                return Err(Refusal::SelfReacting);
             }
             Event::ReductiveAmination { nitrogen, carbon }
                 if is_open(step, nitrogen, carbon)
@@ -346,6 +355,28 @@ fn is_half_of_lopsided_diamine(step: &Step<'_>, own: u32) -> bool {
                 && !step.are_equivalent(other, own)
                 && lead(other) < LEAD_OF_AN_AMINE
         })
+}
+
+/// Returns true for the nitrogen of a free α-amino ester of a primary alcohol, which the hot carbonate of a Suzuki coupling hydrolyses and closes to the piperazinedione (Sewald and Jakubke
+/// 2009).
+fn is_free_amino_ester(step: &Step<'_>, amine: u32) -> bool {
+    let it = &step.before;
+    let is_ester = |acyl: u32| is_ester_of_alcohol(it, acyl, 1);
+    it.group(amine) == Group::PrimaryAmine
+        && step.is_untouched(amine)
+        && it.next_to(amine).any(|alpha| it.hydrogens(alpha) > 0 && it.next_to(alpha).any(is_ester))
+}
+
+/// Returns true for a primary amine with an open secondary one in its chain, which takes an alkyl halide as soon (Clayden, Greeves and Warren, chapter 8). Chemists alkylate by way of the
+/// imine, or protect.
+fn leaves_second_amine(step: &Step<'_>, own: u32) -> bool {
+    let it = &step.before;
+    let is_open_amine = |&(atom, _): &(u32, u32)| {
+        it.group(atom) == Group::SecondaryAmine
+            && step.is_untouched(atom)
+            && it.next_to(atom).all(|next| it.hydrogens(next) > 1)
+    };
+    it.group(own) == Group::PrimaryAmine && it.distances(own, 7).iter().any(is_open_amine)
 }
 
 /// Returns true if a primary amine takes one small alkyl group from a halide that it takes twice, or a primary amide one plain alkyl group: the base that it needs takes

@@ -179,6 +179,7 @@ pub fn acylation(step: &Step<'_>, nucleophile: u32, carbon: u32) -> ReactionClas
         (N, _) => class!("N-acylation"),
         (O, Group::Acid) => class!("esterification"),
         (O, Group::Ester) => class!("transesterification"),
+        (O, Group::Imide) => class!("imide alcoholysis"),
         (O, _) => class!("O-acylation"),
         (S, _) => class!("S-acylation"),
         (C, Group::Ester) => class!("Claisen condensation"),

@@ -8,7 +8,7 @@
 //! others, the same, 1991, 113, 7063, and Tokunaga and others, Science 1997, 277, 936 (epoxides); Collet and others,
 //! "Enantiomers, Racemates, and Resolutions", 1981 (salts of amines and acids); Robak, Herbage and Ellman, Chem. Rev.
 //! 2010, 110, 3600 (imines of tert-butanesulfinamide); Pitchen and others, J. Am. Chem. Soc. 1984, 106, 8188 and Cotton and
-//! others, Tetrahedron: Asymmetry 2000, 11, 3819 (sulfoxides). Where nothing of this is known, the isomers have to be separated.
+//! others, Tetrahedron: Asymmetry 2000, 11, 3819 (sulfoxides); Lebel and others, Chem. Rev. 2003, 103, 977 (cyclopropanes). Where nothing of this is known, the isomers have to be separated.
 
 use std::fmt;
 
@@ -80,6 +80,11 @@ pub fn source(step: &Step<'_>, events: &[Event]) -> Result<Option<StereoSource>,
     {
         return sulfoxide(step, sulfur).map(Some);
     }
+    if let [carbon, partner] = made[..]
+        && let Some(source) = trans_cyclopropane(step, carbon, partner)
+    {
+        return Ok(Some(source));
+    }
     if made.iter().any(|&centre| is_labile(step, centre) || is_saturated_enal(step, centre)) {
         return Err(Refusal::StereoFromNowhere);
     }
@@ -113,6 +118,30 @@ pub fn source(step: &Step<'_>, events: &[Event]) -> Result<Option<StereoSource>,
     // Of cis and trans isomers without a mirror image, no chiral reagent makes one.
     let by_reagent = by_reagent.filter(|_| !is_achiral);
     Ok(Some(by_reagent.unwrap_or_else(|| apart(step))))
+}
+
+/// Returns the way to one trans cyclopropane. Diazo esters give it by a chiral catalyst, allylic alcohols by Charette's
+/// dioxaborolane; ylides and other carbenoids give the racemate of a trans alkene. Such an addition keeps the geometry of the alkene, and an
+/// alkene that has none written is taken for the trans one.
+fn trans_cyclopropane(step: &Step<'_>, carbon: u32, partner: u32) -> Option<StereoSource> {
+    let (before, after) = (&step.before, step.after);
+    let (first, second) = (step.image(carbon)?, step.image(partner)?);
+    let is_closed = |atom: u32, image: u32| after.ring(image) == 3 && before.ring(atom) != 3;
+    let is_trans = turn(step, first, second, false)? != turn(step, second, first, true)?;
+    let are_closed =
+        is_closed(carbon, first) && is_closed(partner, second) && after.bond(first, second).is_some();
+    if !is_trans || !are_closed {
+        return None;
+    }
+    let is_carbene = before.bond(carbon, partner).is_none();
+    let is_allylic_alcohol = [carbon, partner]
+        .into_iter()
+        .any(|end| before.next_to(end).any(|next| before.is_sp3(next) && before.count(next, O) == 1));
+    let others = (0..after.atoms() as u32).filter(|&atom| after.at(atom).centre.is_some()).count() > 2;
+    match () {
+        () if is_carbene || is_allylic_alcohol => Some(StereoSource::ChiralCatalyst),
+        () => (!others).then_some(StereoSource::Separation),
+    }
 }
 
 /// Returns the way to one configuration of a sulfoxide. Titanium tartrates tell an aromatic ring from an alkyl group.

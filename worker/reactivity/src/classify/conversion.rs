@@ -52,9 +52,10 @@ fn of_atom(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
     match step.before.element(atom) {
         C => carbon(step, atom),
         N => nitrogen(step, atom),
+        O => oxygen(step, atom),
         S => sulfur(step, atom),
         P if step.gains(atom, C) => Some(class!("phosphonium salt formation")),
-        P if step.gains(atom, O) => Some(class!("phosphorylation")),
+        P if step.gains(atom, O) || step.gains(atom, N) => Some(class!("phosphorylation")),
         _ => None,
     }
 }
@@ -348,6 +349,17 @@ fn nitrogen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
     }
     let cleaved = step.lost(atom).any(|(gone, _)| it.element(gone) == N) && step.hydrogens_gained(atom) > 0;
     cleaved.then_some(class!("N-N bond cleavage"))
+}
+
+/// A hydroxyl group that takes a group whose atoms no precursor gives: those of a diol or a sugar do so at once.
+fn oxygen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
+    let group = step.new_bonds(atom).find(|bond| step.origin[bond.image as usize].is_none())?;
+    match group.element {
+        SI => Some(class!("silyl protection")),
+        S => Some(class!("sulfonate ester formation")),
+        C if step.after.oxo(group.image) > 0 => Some(class!("O-acylation")),
+        _ => None,
+    }
 }
 
 fn sulfur(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {

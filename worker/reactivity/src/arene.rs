@@ -24,6 +24,8 @@ use crate::refusal::Refusal;
 const LEAST_FOR_THIOCYANOGEN: i32 = 30;
 /// Score that a ring needs for a nitrile and acid: resorcinols and pyrroles (Spoerri and DuBois, Org. React. 1949, 5, 387).
 const LEAST_FOR_NITRILE: i32 = 15;
+/// Score that a ring needs for an N–F reagent: anisoles, anilides, pyrazoles (March, chapter 11).
+const LEAST_FOR_FLUORINE: i32 = 0;
 /// Score that a ring needs for the cation of an aldehyde.
 const LEAST_FOR_ALDEHYDE: i32 = 12;
 
@@ -330,8 +332,11 @@ fn halogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element: u8)
     if electrophile.is_some_and(|halogen| step.before.degree(halogen) == 0) {
         return Err(Refusal::NoLeavingGroup);
     }
-    if element == F && has_free_quinol(step) {
+    if element == F && (has_free_quinol(step) || step.atoms().any(|atom| is_kept_boron(step, atom))) {
         return Err(Refusal::Incompatible);
+    }
+    if element == F && score(&step.before, carbon) < LEAST_FOR_FLUORINE && !is_lithiated(step, carbon) {
+        return Err(Refusal::Arene);
     }
     let kind = match element {
         BR => Electrophile::Bromine,
@@ -405,6 +410,12 @@ fn is_in_azine(before: &Facts, carbon: u32) -> bool {
             let is_azine = before.group(atom) == Group::Azine && before.ring(atom) == 6;
             is_shared(atom) || is_azine && !is_across(atom)
         })
+}
+
+/// Returns true for the boron of an arene, which N–F reagents replace (Hall, "Boronic Acids", 2011, chapter 1).
+fn is_kept_boron(step: &Step<'_>, boron: u32) -> bool {
+    let before = &step.before;
+    before.element(boron) == B && before.aryls(boron) > 0 && step.is_untouched(boron)
 }
 
 /// Returns true for a free catechol or hydroquinone, which N–F reagents oxidise to the quinone.

@@ -72,7 +72,7 @@ fn is_azolone_oxygen(step: &Step<'_>, oxygen: u32, carbon: u32) -> bool {
         && it.next_to(oxygen).any(is_azolone)
 }
 
-/// Returns true for the oxygen of a 2-pyridone with a free position beside its nitrogen, which takes a primary sulfonate in base, and a primary halide where a branched chain is beside the
+/// Returns true for the oxygen of a 2-pyridone with a free position beside its nitrogen, which takes a primary sulfonate or chloride in base, and another halide where a branched chain is beside the
 /// oxygen (Joule and Mills 2010, chapter 8). Silver salts take other halides to the oxygen.
 fn is_oxygen_of_open_pyridone(step: &Step<'_>, oxygen: u32, carbon: u32) -> bool {
     let it = &step.before;
@@ -80,7 +80,11 @@ fn is_oxygen_of_open_pyridone(step: &Step<'_>, oxygen: u32, carbon: u32) -> bool
         it.group(azine) == Group::Azine && it.next_to(azine).any(|beside| it.hydrogens(beside) > 0)
     };
     let is_halide = step.lost(carbon).any(|(gone, _)| is_heavy_halogen(it.element(gone)));
-    let is_sulfonate = step.lost(carbon).any(|(gone, _)| it.group(gone) == Group::SulfonateOxygen);
+    let is_slow = |gone: u32| {
+        it.group(gone) == Group::SulfonateOxygen
+            || it.element(gone) == CL && !it.is_benzylic_or_allylic(carbon) && !it.is_alpha(carbon)
+    };
+    let takes_no_silver = step.lost(carbon).any(|(gone, _)| is_slow(gone));
     let is_branched = |beside: u32| {
         it.is_aromatic_carbon(beside)
             && it.next_to(beside).any(|chain| it.is_sp3(chain) && it.carbons(chain) > 2)
@@ -92,7 +96,7 @@ fn is_oxygen_of_open_pyridone(step: &Step<'_>, oxygen: u32, carbon: u32) -> bool
         && it.next_to(oxygen).any(|ring| {
             it.ring(ring) == 6
                 && it.next_to(ring).any(is_open)
-                && (is_sulfonate || is_halide && it.next_to(ring).any(is_branched))
+                && (takes_no_silver || is_halide && it.next_to(ring).any(is_branched))
         })
 }
 

@@ -95,6 +95,13 @@ pub fn is_ester_of_alcohol(it: &Facts, acyl: u32, most_carbons: usize) -> bool {
         })
 }
 
+/// Returns true for the primary amine of an α-amino ester of a primary alcohol.
+pub fn is_amino_ester(it: &Facts, amine: u32) -> bool {
+    let is_ester = |acyl: u32| is_ester_of_alcohol(it, acyl, 1);
+    it.group(amine) == Group::PrimaryAmine
+        && it.next_to(amine).any(|alpha| it.hydrogens(alpha) > 0 && it.next_to(alpha).any(is_ester))
+}
+
 /// Returns true for the carbon of an acyloxymethyl ester or carbonate, which an enolate takes apart to formaldehyde.
 fn is_acyloxymethyl(it: &Facts, carbon: u32) -> bool {
     it.is_sp3(carbon)

@@ -44,6 +44,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             {
                 return Err(Refusal::SelfReacting);
             }
+            Event::Acylation { nucleophile, carbon }
+                if step.before.element(nucleophile) == N && racemises_as_oxazolonium(step, carbon) =>
+            {
+                return Err(Refusal::StereoScrambled);
+            }
             Event::Acylation { nucleophile, .. } if is_glycolate_enolate(&step.before, nucleophile) => {
                 return Err(Refusal::SelfReacting);
             }
@@ -75,6 +80,22 @@ fn is_acid_to_alkoxide(it: &Facts, oxygen: u32, carbon: u32, leaving: u32) -> bo
         && it.is_sp3(carbon)
         && it.hydrogens(carbon) > 0
         && it.next_to(carbon).filter(|&next| it.is_acceptor(next)).count() > 1
+}
+
+/// Returns true for the acid of an N-acyl-N-alkyl amino acid with a defined centre that a coupling reagent activates: it closes to the oxazolonium ion and the flat münchnone (Sewald and Jakubke
+/// 2009). Carbamates hold their centre, and so does proline.
+fn racemises_as_oxazolonium(step: &Step<'_>, acid: u32) -> bool {
+    let it = &step.before;
+    let is_acylated = |nitrogen: u32| {
+        it.group(nitrogen) == Group::AmideNitrogen && it.hydrogens(nitrogen) == 0 && !it.is_in_ring(nitrogen)
+    };
+    it.group(acid) == Group::Acid
+        && it.next_to(acid).any(|alpha| {
+            it.at(alpha).centre.is_some()
+                && it.hydrogens(alpha) == 1
+                && step.image(alpha).is_some_and(|image| step.after.at(image).centre.is_some())
+                && it.next_to(alpha).any(is_acylated)
+        })
 }
 
 /// Returns true for the carbon of an ester with a free hydroxyl group that is to attack another ester: the alkoxide is acylated first (Clayden, Greeves and Warren, chapter 26).

@@ -172,13 +172,10 @@ pub fn conjugate_addition(
     if before.element(nucleophile) == C && !is_acidic(before, nucleophile) {
         return Err(Refusal::Unreactive);
     }
-    if is_crotonamide(before, carbon, partner)
+    let is_slow = is_crotonamide(before, carbon, partner)
         && is_slow_amine(before, nucleophile)
-        && !matches!(ring, Some(5 | 6))
-    {
-        return Err(Refusal::Unreactive);
-    }
-    if before.is_hydroxyl(nucleophile) && before.carbons(carbon) > 2 && closes_bridge(step, carbon) {
+        && !matches!(ring, Some(5 | 6));
+    if is_slow || closes_bridge(step, nucleophile, carbon) {
         return Err(Refusal::Unreactive);
     }
     nucleophiles(step, events, nucleophile, carbon, Reagent::Acceptor)
@@ -206,8 +203,10 @@ fn is_slow_amine(it: &Facts, nitrogen: u32) -> bool {
 }
 
 /// Returns true for a carbon that becomes a bridgehead with a tertiary ether: the addition is reversible, and the open chain the more stable side (Clayden, Greeves and Warren, chapter 22).
-fn closes_bridge(step: &Step<'_>, carbon: u32) -> bool {
-    step.image(carbon).is_some_and(|image| is_bridgehead(step.after, image))
+fn closes_bridge(step: &Step<'_>, oxygen: u32, carbon: u32) -> bool {
+    step.before.is_hydroxyl(oxygen)
+        && step.before.carbons(carbon) > 2
+        && step.image(carbon).is_some_and(|image| is_bridgehead(step.after, image))
 }
 
 /// Returns true if the attacked double bond ends up inside the closing ring (Baldwin's endo). With trigonal carbon

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use chem::{Order, Table};
 
 use crate::change::{Facts, Step};
-use crate::group::{Group, aromatic_positions};
+use crate::group::{Group, aromatic_positions, positions_beside};
 use crate::halide_order::crowding;
 use crate::leaving_group::leaving_ranks;
 use crate::named::{named, ranks};
@@ -206,9 +206,14 @@ pub fn takes_strong_anion(facts: &Facts, nucleophile: u32, carbon: u32, leaving:
             Group::PrimaryAlcohol | Group::SecondaryAlcohol => {
                 !has_nitro() && !is_fused_to_donor(facts, carbon)
             }
-            group => group == Group::Azole,
+            group => group == Group::Azole && !is_nitroazole(facts, nucleophile),
         }
         && (activation(facts, carbon) >= ACTIVATED_FOR_ANION || is_fused_to_azine(facts, carbon))
+}
+
+/// Returns true for a nitrogen of an azole with a nitro group, whose anion is a weak nucleophile.
+fn is_nitroazole(facts: &Facts, nitrogen: u32) -> bool {
+    positions_beside(facts.structure(), nitrogen, |next| facts.is_nitro(next)) > 0
 }
 
 /// Returns true for a carbon of a benzene ring without an acceptor that is fused to an azole by its oxygen, sulfur or substituted nitrogen, which gives the

@@ -61,7 +61,7 @@ pub fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> V
     let formyl = image.is_some_and(|image| step.after.group(image) == Group::Aldehyde);
     // Cyanide is a nucleophile; an electrophilic source of a cyano group loses a halide or sulfinate.
     let is_sp = image.is_some_and(|image| step.after.triply(image).is_some());
-    if is_sp && step.lost(electrophile).next().is_none() {
+    if is_sp && step.lost(electrophile).all(|(gone, _)| before.element(gone) == SI) {
         return Err(Refusal::NoLeavingGroup);
     }
     match group {
@@ -162,7 +162,11 @@ fn is_quaternised_first(step: &Step<'_>, carbon: u32, alkyl: u32) -> bool {
 /// down to those of alkylbenzenes.
 fn lewis_acid_formylation(step: &Step<'_>, carbon: u32) -> Verdict {
     lewis_acid(step, carbon)?;
-    let least = if is_beside_phenol(&step.before, carbon) { LEAST_FOR_DUFF } else { LEAST_FOR_RIECHE };
+    let by_hexamine = is_beside_phenol(&step.before, carbon);
+    if !by_hexamine {
+        refuse_free_alcohols(step)?;
+    }
+    let least = if by_hexamine { LEAST_FOR_DUFF } else { LEAST_FOR_RIECHE };
     position(step, carbon, least, Electrophile::Formylation)
 }
 

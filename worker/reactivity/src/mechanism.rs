@@ -185,12 +185,15 @@ fn closes_thiazole_of_plain_ketone(step: &Step<'_>, sulfur: u32, carbon: u32) ->
         && step.lost(carbon).next().is_none()
 }
 
-/// Returns true for a hydrazine and the ketone of a β-keto ester with a halogen or an acyloxy group between: the hydrazone loses it to the azoalkene, which takes more hydrazine
-/// (Attanasi and Filippone, Synlett 1997, 1128).
+/// Returns true for a hydrazine and the ketone of a β-keto ester with a halogen, an acyloxy or a hydroxyl group between: the hydrazone loses it to the azoalkene, which takes more hydrazine
+/// to the osazone (Attanasi and Filippone, Synlett 1997, 1128).
 fn loses_group_of_hydrazone(step: &Step<'_>, nitrogen: u32, ketone: u32) -> bool {
     let it = &step.before;
-    let leaves =
-        |group: u32| matches!(it.element(group), CL | BR | I) || it.group(group) == Group::EsterOxygen;
+    let leaves = |group: u32| {
+        matches!(it.element(group), CL | BR | I)
+            || it.group(group) == Group::EsterOxygen
+            || it.is_hydroxyl(group)
+    };
     let is_between = |alpha: u32| {
         it.is_sp3(alpha)
             && it.next_to(alpha).any(|acyl| it.group(acyl) == Group::Ester)

@@ -1,4 +1,4 @@
-//! Benzylic alcohols and alkoxides beside a carboxyl group of their ring, which close the phthalide.
+//! Alcohols and alkoxides that close a lactone of five with a carboxyl group of their molecule: above all benzylic ones beside an acid or ester, which give the phthalide.
 //!
 //! Sources: Clayden, Greeves and Warren, "Organic Chemistry", chapter 10 (alkoxides of esters close to lactones); Smith, "March's Advanced Organic Chemistry", chapter 10
 //! (neighbouring groups). The tert-butyl ester of the acid holds, and amines open the phthalide itself.
@@ -18,9 +18,13 @@ use crate::refusal::Refusal;
 pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     let it = &step.before;
     let closes = events.iter().any(|event| match *event {
-        Event::CarbonylReduction { carbon } => it.next_to(carbon).any(|ipso| is_beside_carboxyl(step, ipso)),
+        Event::CarbonylReduction { carbon } => {
+            it.next_to(carbon).any(|next| is_beside_carboxyl(step, next) || is_of_enoic_acid(step, next))
+        }
         Event::Acylation { nucleophile, carbon } => {
-            acylates_its_alcohol(step, carbon) || is_beside_cis_acid(step, nucleophile, carbon)
+            acylates_its_alcohol(step, carbon)
+                || is_gamma_hydroxy_acid(step, carbon)
+                || is_beside_cis_acid(step, nucleophile, carbon)
         }
         Event::Deoxyhalogenation { carbon, .. } => is_beside_benzamide(step, carbon),
         Event::Alkylation { nucleophile, carbon, leaving } => {
@@ -95,4 +99,27 @@ fn is_beside_cis_acid(step: &Step<'_>, oxygen: u32, acyl: u32) -> bool {
     it.is_hydroxyl(oxygen)
         && matches!(it.group(acyl), Group::Anhydride | Group::AcylHalide)
         && it.next_to(oxygen).any(closes)
+}
+
+/// Returns true for the alkene carbon beside a carbonyl group whose alcohol closes the butenolide with the acid at the double bond's other end, unless that is written as trans.
+fn is_of_enoic_acid(step: &Step<'_>, near: u32) -> bool {
+    let it = &step.before;
+    let is_acid = |next: u32| it.group(next) == Group::Acid && step.is_untouched(next);
+    it.doubly(near, |far| it.element(far) == C && it.next_to(far).any(is_acid)).is_some()
+        && !step.after.has_trans_alkene()
+}
+
+/// Returns true for an acid of an open chain with a free hydroxyl group at its γ-carbon, which a coupling reagent closes to the lactone: amines open the lactone itself.
+fn is_gamma_hydroxy_acid(step: &Step<'_>, acyl: u32) -> bool {
+    let it = &step.before;
+    let is_chain = |atom: u32| it.is_sp3(atom) && !it.is_in_ring(atom);
+    let is_carbinol = |gamma: u32| {
+        is_chain(gamma) && it.next_to(gamma).any(|next| it.is_hydroxyl(next) && step.is_untouched(next))
+    };
+    it.group(acyl) == Group::Acid
+        && it.next_to(acyl).filter(|&alpha| is_chain(alpha)).any(|alpha| {
+            it.next_to(alpha)
+                .filter(|&beta| beta != acyl && is_chain(beta))
+                .any(|beta| it.next_to(beta).any(|gamma| gamma != alpha && is_carbinol(gamma)))
+        })
 }

@@ -4,7 +4,7 @@
 //! "Reductions in Organic Chemistry" and "Oxidations in Organic Chemistry".
 
 use crate::arylation::keeps_arylboron;
-use crate::change::Step;
+use crate::change::{Facts, Step};
 use crate::cleavage::{is_shielded_alkene, keeps_chloride_of_azine, keeps_hydrogenable_group};
 use crate::electrophile;
 use crate::event::Event;
@@ -263,6 +263,9 @@ fn alcohol(step: &Step<'_>, carbon: u32) -> Verdict {
         )
     })?;
     refuse_ortho_diamines(step)?;
+    if is_of_polyol(step, carbon) {
+        return Err(Refusal::CompetingGroup);
+    }
     let competing = own > 0
         && step.atoms().any(|atom| {
             atom != carbon
@@ -272,6 +275,30 @@ fn alcohol(step: &Step<'_>, carbon: u32) -> Verdict {
                 && before.element(atom) == C
         });
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for the primary alcohol of a molecule that keeps two secondary ones in no sugar, which the usual oxidants take as well (March, chapter 19).
+fn is_of_polyol(step: &Step<'_>, carbon: u32) -> bool {
+    let before = &step.before;
+    let is_kept = |&atom: &u32| {
+        before.group(atom) == Group::SecondaryAlcohol
+            && before.hydrogens(atom) > 0
+            && step.is_untouched(atom)
+            && !is_of_sugar(before, atom)
+    };
+    before.next_to(carbon).any(|next| before.group(next) == Group::PrimaryAlcohol)
+        && step.atoms().filter(is_kept).nth(1).is_some()
+}
+
+/// Returns true for a hydroxyl group on a ring with oxygen, or beside one.
+fn is_of_sugar(before: &Facts, hydroxyl: u32) -> bool {
+    before.next_to(hydroxyl).any(|bearer| {
+        before.ring(bearer) > 4
+            && before
+                .distances(bearer, 2)
+                .into_iter()
+                .any(|(ring, _)| before.element(ring) == O && before.is_in_ring(ring))
+    })
 }
 
 fn acid(step: &Step<'_>, carbon: u32) -> Verdict {
@@ -298,17 +325,8 @@ fn acid_oxidation(step: &Step<'_>, carbon: u32) -> Verdict {
     if !before.is_sp3(carbon) {
         return Ok(());
     }
-    let is_of_sugar = |atom: u32| {
-        before.next_to(atom).any(|bearer| {
-            before.ring(bearer) > 4
-                && before
-                    .distances(bearer, 2)
-                    .into_iter()
-                    .any(|(ring, _)| before.element(ring) == O && before.is_in_ring(ring))
-        })
-    };
     let is_oxidised = |atom: u32| match before.group(atom) {
-        Group::SecondaryAlcohol => !is_of_sugar(atom),
+        Group::SecondaryAlcohol => !is_of_sugar(before, atom),
         Group::Phenol | Group::Aniline | Group::SecondaryAniline | Group::Hydrazine => {
             before.hydrogens(atom) > 0
         }

@@ -5,7 +5,7 @@
 //! (carbamates without N–H cannot react by way of the isocyanate).
 
 use crate::arylation::has_open_boron;
-use crate::base_labile::is_ester_of_alcohol;
+use crate::base_labile::{is_amino_ester, is_ester_of_alcohol};
 use crate::bifunctional::is_amine;
 use crate::change::{Facts, Step};
 use crate::cleavage::is_acetate_of_alcohol;
@@ -22,7 +22,7 @@ const FAST_CHLORIDE: i32 = 80;
 /// Refuses such pairs.
 ///
 /// # Errors
-/// Fails with [`Refusal::Unreactive`], [`Refusal::Hindered`] or [`Refusal::CompetingGroup`].
+/// Fails with [`Refusal::Unreactive`], [`Refusal::Hindered`] or [`Refusal::CompetingGroup`], for lost groups with [`Refusal::StereoScrambled`] or [`Refusal::Unstable`].
 pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     let it = &step.before;
     for event in events {
@@ -30,9 +30,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             Event::ReductiveAmination { nitrogen, carbon } if is_diaryl_ketone(it, nitrogen, carbon) => {
                 return Err(Refusal::Unreactive);
             }
-            Event::Imination { nitrogen, .. }
-                if is_hydrazine(it, nitrogen) && step.atoms().any(|atom| is_kept_acetate(step, atom)) =>
-            {
+            Event::Imination { nitrogen, .. } if is_hydrazine_beside_acetate(step, nitrogen) => {
                 return Err(Refusal::CompetingGroup);
             }
             Event::Imination { nitrogen, carbon } if is_of_aminonitrile(it, nitrogen, carbon) => {
@@ -86,14 +84,13 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns true for a nitrogen of hydrazine itself.
-fn is_hydrazine(it: &Facts, nitrogen: u32) -> bool {
-    it.degree(nitrogen) == 1 && it.next_to(nitrogen).all(|next| it.element(next) == N && it.degree(next) == 1)
-}
-
-/// Returns true for the oxygen of an acetate that stays, which hydrazine takes off (Wuts and Greene, chapter 2).
-fn is_kept_acetate(step: &Step<'_>, oxygen: u32) -> bool {
-    step.is_untouched(oxygen) && is_acetate_of_alcohol(&step.before, oxygen)
+/// Returns true for a nitrogen of hydrazine itself beside an acetate that stays, which it takes off (Wuts and Greene, chapter 2).
+fn is_hydrazine_beside_acetate(step: &Step<'_>, nitrogen: u32) -> bool {
+    let it = &step.before;
+    let is_bare = |next: u32| it.element(next) == N && it.degree(next) == 1;
+    is_bare(nitrogen)
+        && it.next_to(nitrogen).all(is_bare)
+        && step.atoms().any(|atom| step.is_untouched(atom) && is_acetate_of_alcohol(it, atom))
 }
 
 /// Returns true for ammonia or a secondary amine and a ketone between two arenes, whose carbonyl group is hydride's.
@@ -191,6 +188,30 @@ fn is_crowded_silylation(step: &Step<'_>, oxygen: u32) -> bool {
                 && branches(silicon) > 2
                 && step.lost(silicon).any(|(gone, _)| it.element(gone) == CL)
         })
+}
+
+/// Returns true for ammonia and for a primary amine on a carbon with at most one chain.
+fn is_open_amine(it: &Facts, amine: u32) -> bool {
+    match it.group(amine) {
+        Group::Ammonia => true,
+        Group::PrimaryAmine => it.next_to(amine).all(|next| it.carbons(next) < 2),
+        _ => false,
+    }
+}
+
+/// Returns true for the kept acyl carbon of an amide without N–H whose nitrogen is on C2 or C4 of a pyridine, an acylating agent that a hot amine takes (Joule and Mills 2010, chapter 8).
+fn is_acylated_aminopyridine(step: &Step<'_>, acyl: u32) -> bool {
+    let it = &step.before;
+    let is_on_pyridine = |nitrogen: u32| {
+        it.element(nitrogen) == N
+            && it.hydrogens(nitrogen) == 0
+            && !it.is_aromatic(nitrogen)
+            && it.next_to(nitrogen).any(|ipso| it.is_aromatic_carbon(ipso) && it.has_conjugated_azine(ipso))
+    };
+    it.group(acyl) == Group::Amide
+        && !it.is_in_ring(acyl)
+        && step.is_untouched(acyl)
+        && it.next_to(acyl).any(is_on_pyridine)
 }
 
 /// Returns true for a carbon beside the nitrogen of an azine with the boronic ester that stays, which a hot amine takes off (Cox and others, J. Am. Chem. Soc. 2016, 138, 9145).
@@ -310,6 +331,13 @@ fn aromatic_amination(step: &Step<'_>, amine: u32, carbon: u32, leaving: u32) ->
     let is_taken = |atom: u32| is_ester_of_alcohol(it, atom, 1) && step.is_untouched(atom);
     if step.atoms().any(|atom| is_lost_boronate(step, atom)) {
         return Err(Refusal::Unstable);
+    }
+    // An amino ester makes the piperazinedione in the heat that such a halide needs (Sewald and Jakubke 2009).
+    if is_amino_ester(it, amine) && electrophile::needs_heat(it, carbon, leaving) {
+        return Err(Refusal::SelfReacting);
+    }
+    if is_open_amine(it, amine) && step.atoms().any(|atom| is_acylated_aminopyridine(step, atom)) {
+        return Err(Refusal::CompetingGroup);
     }
     if is_diethanolamine(it, amine) && electrophile::activation(it, carbon) < electrophile::ACTIVATED {
         return Err(Refusal::Unreactive);

@@ -40,7 +40,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 return Err(Refusal::NotActivated);
             }
             Event::Arylation { nucleophile, carbon, leaving }
-                if it.is_cyano(nucleophile) && is_chloride_of_diazole(it, carbon, leaving) =>
+                if it.is_cyano(nucleophile) && is_chloride_of_diazole(it, carbon, leaving)
+                    || is_azole_on_adenine(it, nucleophile, carbon, leaving) =>
             {
                 return Err(Refusal::NotActivated);
             }
@@ -75,6 +76,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             _ => {}
         }
     }
+    if step.joined().any(|(halogen, carbon)| exchanges_inert_chloride(step, halogen, carbon)) {
+        return Err(Refusal::NotActivated);
+    }
     // A thione has to become a sulfide or sulfone first, and then takes amines (Joule and Mills 2010, chapter 14).
     let takes_sulfur = |(amide, carbon): (u32, u32)| {
         it.group(amide) == Group::AmideNitrogen
@@ -91,6 +95,34 @@ fn is_chloride_of_diazole(it: &Facts, carbon: u32, leaving: u32) -> bool {
         && it.count(carbon, N) < 2
         && it.azole_nitrogens(carbon).count() == 2
         && !aromatic_positions(&it.structure, carbon).iter().any(|&(atom, _)| it.bears_acceptor(atom))
+}
+
+/// Returns true for a bromide or iodide that takes the place of a chloride of an arene without activation; copper exchanges bromides (Klapars and Buchwald, J. Am. Chem. Soc. 2002, 124, 14844).
+fn exchanges_inert_chloride(step: &Step<'_>, halogen: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    matches!(it.element(halogen), BR | I)
+        && it.is_aromatic_carbon(carbon)
+        && step.lost(carbon).any(|(gone, _)| it.element(gone) == CL)
+        && electrophile::activation(it, carbon) < electrophile::ACTIVATED
+}
+
+/// Returns true for the nitrogen of an azole and the chloride at C2 of an adenine, whose amino group makes the ring rich: chemists take the iodide and copper, or build the azole of the hydrazine
+/// (Joule and Mills 2010, chapter 27).
+fn is_azole_on_adenine(it: &Facts, nitrogen: u32, carbon: u32, leaving: u32) -> bool {
+    let positions = || aromatic_positions(&it.structure, carbon).into_iter();
+    let bears_amine = |atom: u32| it.next_to(atom).any(|next| it.group(next) == Group::PoorAniline);
+    // Both ends of the fusion hold a nitrogen of the imidazole.
+    let is_fusion = |atom: u32| {
+        it.is_shared_by_aromatic_rings(atom)
+            && it.next_to(atom).any(|next| it.element(next) == N && it.ring(next) == 5)
+    };
+    it.element(leaving) == CL
+        && it.element(nitrogen) == N
+        && it.is_aromatic(nitrogen)
+        && it.ring(carbon) == 6
+        && it.next_to(carbon).filter(|&next| it.group(next) == Group::Azine).count() == 2
+        && positions().any(|(atom, distance)| distance == 2 && bears_amine(atom))
+        && positions().filter(|&(atom, _)| is_fusion(atom)).count() > 1
 }
 
 /// Returns true for a carbon of a ring of six across from the nitrogen of an azine.

@@ -6,7 +6,7 @@
 //! dimethylamine; Jacobson, Makris and Sayre, J. Org. Chem. 1987, 52, 2592, for the statistics of diamines; Deeming, Emmett, Richards-Taylor and
 //! Willis, Synthesis 2014, 46, 2701, for sulfonamides of sulfur dioxide.
 
-use crate::base_labile::is_ester_of_alcohol;
+use crate::base_labile::is_amino_ester;
 use crate::bifunctional::is_amine;
 use crate::change::{Facts, Step};
 use crate::competition::{builds_ring, closed_ring_size};
@@ -357,14 +357,9 @@ fn is_half_of_lopsided_diamine(step: &Step<'_>, own: u32) -> bool {
         })
 }
 
-/// Returns true for the nitrogen of a free α-amino ester of a primary alcohol, which the hot carbonate of a Suzuki coupling hydrolyses and closes to the piperazinedione (Sewald and Jakubke
-/// 2009).
+/// Returns true for the nitrogen of a free α-amino ester that stays, which the hot carbonate of a Suzuki coupling hydrolyses and closes to the piperazinedione (Sewald and Jakubke 2009).
 fn is_free_amino_ester(step: &Step<'_>, amine: u32) -> bool {
-    let it = &step.before;
-    let is_ester = |acyl: u32| is_ester_of_alcohol(it, acyl, 1);
-    it.group(amine) == Group::PrimaryAmine
-        && step.is_untouched(amine)
-        && it.next_to(amine).any(|alpha| it.hydrogens(alpha) > 0 && it.next_to(alpha).any(is_ester))
+    step.is_untouched(amine) && is_amino_ester(&step.before, amine)
 }
 
 /// Returns true for a primary amine with an open secondary one in its chain, which takes an alkyl halide as soon (Clayden, Greeves and Warren, chapter 8). Chemists alkylate by way of the

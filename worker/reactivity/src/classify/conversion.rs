@@ -353,7 +353,7 @@ fn nitrogen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
 
 /// A hydroxyl group that takes a group whose atoms no precursor gives: those of a diol or a sugar do so at once.
 fn oxygen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
-    let group = step.new_bonds(atom).find(|bond| step.origin[bond.image as usize].is_none())?;
+    let group = step.new_bonds(atom).find(|bond| bond.origin.is_none())?;
     match group.element {
         SI => Some(class!("silyl protection")),
         S => Some(class!("sulfonate ester formation")),

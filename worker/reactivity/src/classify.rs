@@ -148,6 +148,9 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
             _ if it.is_cyano(metal) && it.is_sp3(carbon) => class!("cyanide substitution"),
             _ if it.is_cyano(metal) => class!("aryl cyanation"),
             Group::Organometal if it.is_sp3(carbon) => class!("organometallic alkylation"),
+            Group::Organoboron if it.element(leaving) == S && it.oxo(leaving) == 0 => {
+                class!("Liebeskind-Srogl coupling")
+            }
             Group::Organoboron => class!("Suzuki coupling"),
             Group::Organotin => class!("Stille coupling"),
             Group::Organozinc => class!("Negishi coupling"),

@@ -22,6 +22,23 @@ pub fn is_never_made(it: &Facts, atom: u32) -> bool {
         || is_keto_acid(it, atom)
         || is_free_azadiene(it, atom)
         || closes_on_ring_nitrogen(it, atom)
+        || is_mustard(it, atom)
+}
+
+/// Returns true for the sulfur or nitrogen of a mustard agent of Schedule 1 of the Chemical Weapons Convention (A.4 and A.6), which no laboratory makes on its way to something else.
+fn is_mustard(it: &Facts, atom: u32) -> bool {
+    let has_halide = |alpha: u32| {
+        it.hydrogens(alpha) == 2
+            && it.next_to(alpha).any(|beta| it.hydrogens(beta) == 2 && it.count(beta, CL) == 1)
+    };
+    let is_small = |alpha: u32| {
+        has_halide(alpha)
+            || it.hydrogens(alpha) == 3
+            || it.hydrogens(alpha) == 2 && it.next_to(alpha).any(|beta| it.hydrogens(beta) == 3)
+    };
+    matches!((it.element(atom), it.degree(atom)), (S, 2) | (N, 3))
+        && it.next_to(atom).filter(|&alpha| has_halide(alpha)).count() > 1
+        && it.next_to(atom).all(is_small)
 }
 
 fn is_unstable(it: &Facts, atom: u32) -> bool {

@@ -93,10 +93,12 @@ def reaction_leaves(path: Path, held_out: set[str], unwanted: set[str], max_heav
 
 def acceptable(mol: Chem.Mol) -> bool:
     """Says whether the molecule is neutral, without isotopes and radicals, of the catalogue's elements."""
-    return Chem.GetFormalCharge(mol) == 0 and all(
-        atom.GetSymbol() in ELEMENTS and not atom.GetIsotope() and not atom.GetNumRadicalElectrons()
-        for atom in mol.GetAtoms()
-    )
+    return Chem.GetFormalCharge(mol) == 0 and is_known(mol) and not any(atom.GetIsotope() for atom in mol.GetAtoms())
+
+
+def is_known(mol: Chem.Mol) -> bool:
+    """Says whether the molecule is without radicals and of the catalogue's elements."""
+    return all(atom.GetSymbol() in ELEMENTS and not atom.GetNumRadicalElectrons() for atom in mol.GetAtoms())
 
 
 def usd_per_gram(mol: Chem.Mol, key: str, count: int) -> float:
@@ -172,7 +174,7 @@ def shelf_molecule(place: str, line: str) -> str:
     mol = Chem.MolFromSmiles(fields[0])
     if mol is None:
         raise ValueError(f"{place}: {fields[0]} is no molecule")
-    if any(atom.GetSymbol() not in ELEMENTS or atom.GetNumRadicalElectrons() for atom in mol.GetAtoms()):
+    if not is_known(mol):
         raise ValueError(f"{place}: {fields[0]} has radicals or other elements")
     return Chem.MolToSmiles(mol)
 

@@ -304,7 +304,7 @@ fn is_flanked_nitropyrazole(before: &Facts, nitrogen: u32) -> bool {
     before.ring(nitrogen) == 5
         && before.count(nitrogen, N) == 1
         && positions.iter().filter(|position| is_flank(position)).count() == 2
-        && positions.iter().any(|&(atom, _)| before.next_to(atom).any(|next| before.is_nitro(next)))
+        && electrophile::is_nitroazole(before, nitrogen)
 }
 
 /// Returns true for the nitrogen of a quinolone beside a fusion whose next carbon has a substituent, which leaves copper no room.

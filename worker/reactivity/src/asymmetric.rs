@@ -99,7 +99,7 @@ pub fn source(step: &Step<'_>, events: &[Event]) -> Result<Option<StereoSource>,
         // Both hydrogens, or both bonds of the oxygen, come to one face of a double bond, which a ring holds.
         [carbon, partner] if is_in_ring_with(step, carbon, partner) => {
             let is_epoxide = is_epoxidised(step, carbon);
-            if !is_epoxide && !is_cis(step, carbon, partner) {
+            if !is_epoxide && are_on_one_side(step, carbon, partner) != Some(true) {
                 return Err(Refusal::StereoFromNowhere);
             }
             if is_achiral {
@@ -127,20 +127,18 @@ fn trans_cyclopropane(step: &Step<'_>, carbon: u32, partner: u32) -> Option<Ster
     let (before, after) = (&step.before, step.after);
     let (first, second) = (step.image(carbon)?, step.image(partner)?);
     let is_closed = |atom: u32, image: u32| after.ring(image) == 3 && before.ring(atom) != 3;
-    let is_trans = turn(step, first, second, false)? != turn(step, second, first, true)?;
     let are_closed =
         is_closed(carbon, first) && is_closed(partner, second) && after.bond(first, second).is_some();
-    if !is_trans || !are_closed {
+    if !are_closed || are_on_one_side(step, carbon, partner)? {
         return None;
     }
     let is_carbene = before.bond(carbon, partner).is_none();
     let is_allylic_alcohol = [carbon, partner]
         .into_iter()
         .any(|end| before.next_to(end).any(|next| before.is_sp3(next) && before.count(next, O) == 1));
-    let others = (0..after.atoms() as u32).filter(|&atom| after.at(atom).centre.is_some()).count() > 2;
     match () {
         () if is_carbene || is_allylic_alcohol => Some(StereoSource::ChiralCatalyst),
-        () => (!others).then_some(StereoSource::Separation),
+        () => (centres(step) == 2).then_some(StereoSource::Separation),
     }
 }
 
@@ -217,12 +215,12 @@ fn is_saturated_enal(step: &Step<'_>, centre: u32) -> bool {
         && before.next_to(centre).any(|next| before.group(next) == Group::Aldehyde && step.is_untouched(next))
 }
 
-/// Returns true if the substituents of two ring atoms that become centres lie on one side of the ring.
-fn is_cis(step: &Step<'_>, a: u32, b: u32) -> bool {
-    let (Some(a), Some(b)) = (step.image(a), step.image(b)) else { return false };
+/// Returns true if the substituents of two ring atoms that become centres lie on one side of the ring; `None` if one of the atoms has no
+/// [`turn`].
+fn are_on_one_side(step: &Step<'_>, a: u32, b: u32) -> Option<bool> {
+    let (a, b) = (step.image(a)?, step.image(b)?);
     // Read along the ring, equal turns are equal sides.
-    let (Some(first), Some(second)) = (turn(step, a, b, false), turn(step, b, a, true)) else { return false };
-    first == second
+    Some(turn(step, a, b, false)? == turn(step, b, a, true)?)
 }
 
 /// Handedness of a ring atom of the product, read from one ring neighbour over the other to its substituent; `other`
@@ -254,8 +252,13 @@ fn apart(step: &Step<'_>) -> StereoSource {
 
 /// Returns true if the product has more than one stereocentre.
 fn has_several_centres(step: &Step<'_>) -> bool {
+    centres(step) > 1
+}
+
+/// Number of stereocentres of the product.
+fn centres(step: &Step<'_>) -> usize {
     let atoms = 0..step.after.atoms() as u32;
-    atoms.filter(|&atom| step.after.at(atom).centre.is_some()).nth(1).is_some()
+    atoms.filter(|&atom| step.after.at(atom).centre.is_some()).count()
 }
 
 /// Returns the catalyst or enzyme that gives this centre.

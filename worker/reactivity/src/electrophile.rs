@@ -212,7 +212,7 @@ pub fn takes_strong_anion(facts: &Facts, nucleophile: u32, carbon: u32, leaving:
 }
 
 /// Returns true for a nitrogen of an azole with a nitro group, whose anion is a weak nucleophile.
-fn is_nitroazole(facts: &Facts, nitrogen: u32) -> bool {
+pub fn is_nitroazole(facts: &Facts, nitrogen: u32) -> bool {
     positions_beside(facts.structure(), nitrogen, |next| facts.is_nitro(next)) > 0
 }
 

@@ -22,11 +22,11 @@ pub fn is_never_made(it: &Facts, atom: u32) -> bool {
         || is_keto_acid(it, atom)
         || is_free_azadiene(it, atom)
         || closes_on_ring_nitrogen(it, atom)
-        || is_mustard(it, atom)
+        || is_mustard_agent(it, atom)
 }
 
 /// Returns true for the sulfur or nitrogen of a mustard agent of Schedule 1 of the Chemical Weapons Convention (A.4 and A.6), which no laboratory makes on its way to something else.
-fn is_mustard(it: &Facts, atom: u32) -> bool {
+fn is_mustard_agent(it: &Facts, atom: u32) -> bool {
     let has_halide = |alpha: u32| {
         it.hydrogens(alpha) == 2
             && it.next_to(alpha).any(|beta| it.hydrogens(beta) == 2 && it.count(beta, CL) == 1)

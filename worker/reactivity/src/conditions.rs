@@ -1,4 +1,5 @@
-//! Conditions that reactions need, and agents of their work-up: `tables/conditions.tsv`.
+//! Conditions that reactions need, and agents of their work-up: `tables/conditions.tsv`; and agents that a group of a precursor does not bear, with what chemists take instead:
+//! `tables/excepted_agents.tsv`, whose groups are SMARTS that one precursor matches, or with `!` does not match.
 //!
 //! Records of reactions list what a work-up took together with what the reaction did, and may lack what it cannot do
 //! without. Those of a racemic reaction list what an asymmetric one must not have (`never`). A row names the agents of which a class needs one, by the names of the records; the first is the one that
@@ -7,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use chem::Table;
+use chem::{Molecule, Pattern, Table};
 
 use crate::reaction_class::ReactionClass;
 
@@ -22,11 +23,31 @@ pub enum ComponentRole {
     Solvent,
 }
 
+impl ComponentRole {
+    fn named(name: &str) -> Result<Self, String> {
+        match name {
+            "reagent" => Ok(Self::Reagent),
+            "catalyst" => Ok(Self::Catalyst),
+            "solvent" => Ok(Self::Solvent),
+            other => Err(format!("`{other}` is no role")),
+        }
+    }
+}
+
+/// Conditions of a step, by its reaction class and what its precursors bear.
+#[derive(Debug)]
+pub struct StepConditions<'a> {
+    class: &'static ClassConditions,
+    exceptions: Vec<&'static Exception>,
+    precursors: &'a [&'a str],
+}
+
 /// Conditions of a reaction class.
 #[derive(Debug, Default)]
-pub struct ClassConditions {
+struct ClassConditions {
     needs: Vec<Need>,
     work_up: Vec<&'static str>,
+    exceptions: Vec<Exception>,
 }
 
 /// Need of a class for one of several agents.
@@ -38,38 +59,85 @@ struct Need {
     precursors: Vec<&'static str>,
 }
 
+/// Agents that a group of a precursor does not bear, and what chemists take instead.
+#[derive(Debug)]
+struct Exception {
+    /// What one precursor bears.
+    present: Vec<Pattern>,
+    /// What it does not bear.
+    absent: Vec<Pattern>,
+    never: Vec<&'static str>,
+    role: ComponentRole,
+    /// Agents of which the step then needs one.
+    instead: Vec<&'static str>,
+}
+
 static CONDITIONS: LazyLock<HashMap<&'static str, ClassConditions>> =
-    LazyLock::new(|| read().expect("conditions: a test reads the table"));
+    LazyLock::new(|| read().expect("conditions: a test reads the tables"));
 
-impl ClassConditions {
-    /// Looks up the conditions of a class; empty for a class without rows.
-    #[must_use]
-    pub fn of(class: ReactionClass) -> &'static Self {
-        static NONE: ClassConditions = ClassConditions { needs: Vec::new(), work_up: Vec::new() };
-        CONDITIONS.get(class.name).unwrap_or(&NONE)
+impl Exception {
+    fn applies_to(&self, precursor: &Molecule) -> bool {
+        self.present.iter().all(|pattern| pattern.matches(precursor))
+            && !self.absent.iter().any(|pattern| pattern.matches(precursor))
     }
+}
 
-    /// Returns true if an agent belongs to the work-up or to another form of the reaction.
+impl<'a> StepConditions<'a> {
+    /// Looks up the conditions of a step of this class; `precursors` are canonical SMILES. A class without rows has none.
     #[must_use]
-    pub fn is_work_up(&self, agent: &str) -> bool {
-        self.work_up.contains(&agent)
-    }
-
-    /// Agents that the class needs and that are not among those recorded, with their roles. A solvent is needed only if
-    /// none is recorded.
-    pub fn missing<'a>(
-        &'a self,
-        recorded: &'a [(ComponentRole, &str)],
-        precursors: &'a [&str],
-    ) -> impl Iterator<Item = (ComponentRole, &'static str)> + 'a {
-        let is_missing = |need: &&Need| match need.role {
-            ComponentRole::Solvent => !recorded.iter().any(|&(role, _)| role == ComponentRole::Solvent),
-            _ => {
-                !recorded.iter().any(|&(_, agent)| need.agents.contains(&agent))
-                    && !precursors.iter().any(|precursor| need.precursors.contains(precursor))
-            }
+    pub fn of(class: ReactionClass, precursors: &'a [&'a str]) -> Self {
+        static NONE: ClassConditions =
+            ClassConditions { needs: Vec::new(), work_up: Vec::new(), exceptions: Vec::new() };
+        let class = CONDITIONS.get(class.name).unwrap_or(&NONE);
+        let molecules: Vec<Molecule> = if class.exceptions.is_empty() {
+            Vec::new()
+        } else {
+            precursors.iter().filter_map(|smiles| Molecule::trusted(smiles).ok()).collect()
         };
-        self.needs.iter().filter(is_missing).map(|need| (need.role, need.agents[0]))
+        let applies =
+            |exception: &&Exception| molecules.iter().any(|molecule| exception.applies_to(molecule));
+        let exceptions = class.exceptions.iter().filter(applies).collect();
+        Self { class, exceptions, precursors }
+    }
+
+    /// Returns true for an agent of the work-up, of another form of the reaction, or one that a precursor does not bear.
+    #[must_use]
+    pub fn leaves_out(&self, agent: &str) -> bool {
+        self.class.work_up.contains(&agent) || self.is_excepted(agent)
+    }
+
+    fn is_excepted(&self, agent: &str) -> bool {
+        self.exceptions.iter().any(|exception| exception.never.contains(&agent))
+    }
+
+    /// Agents that the step needs and that are not among those recorded, with their roles. A solvent is needed only if
+    /// none is recorded.
+    #[must_use]
+    pub fn missing(&self, recorded: &[(ComponentRole, &str)]) -> Vec<(ComponentRole, &'static str)> {
+        let is_recorded = |agents: &[&str]| recorded.iter().any(|&(_, agent)| agents.contains(&agent));
+        let is_replaced = |need: &Need| {
+            self.exceptions
+                .iter()
+                .any(|exception| exception.role == need.role || need.agents.contains(&exception.instead[0]))
+        };
+        let has_solvent = recorded.iter().any(|&(role, _)| role == ComponentRole::Solvent);
+        let is_met = |role: ComponentRole, agents: &[&str]| match role {
+            ComponentRole::Solvent => has_solvent,
+            _ => is_recorded(agents),
+        };
+        let is_missing = |need: &&Need| {
+            !is_met(need.role, &need.agents)
+                && !self.precursors.iter().any(|precursor| need.precursors.contains(precursor))
+        };
+        let of_class = self.class.needs.iter().filter(is_missing).filter(|need| !is_replaced(need));
+        let instead = self.exceptions.iter().filter(|exception| !is_met(exception.role, &exception.instead));
+        of_class
+            .filter_map(|need| {
+                let agent = need.agents.iter().find(|agent| !self.is_excepted(agent))?;
+                Some((need.role, *agent))
+            })
+            .chain(instead.map(|exception| (exception.role, exception.instead[0])))
+            .collect()
     }
 }
 
@@ -85,11 +153,8 @@ fn read() -> Result<HashMap<&'static str, ClassConditions>, String> {
         let agents: Vec<&str> = agents.split('|').collect();
         let precursors = unless.split('|').filter(|smiles| *smiles != "-").collect();
         let role = match role {
-            "reagent" => Some(ComponentRole::Reagent),
-            "catalyst" => Some(ComponentRole::Catalyst),
-            "solvent" => Some(ComponentRole::Solvent),
             "work-up" | "never" => None,
-            other => return Err(format!("`{other}` is no role")),
+            role => Some(ComponentRole::named(role)?),
         };
         Ok((class.name, role, agents, precursors))
     });
@@ -101,15 +166,41 @@ fn read() -> Result<HashMap<&'static str, ClassConditions>, String> {
             None => conditions.work_up.extend(agents),
         }
     }
+    for (class, exception) in read_exceptions()? {
+        classes.entry(class).or_default().exceptions.push(exception);
+    }
     Ok(classes)
+}
+
+fn read_exceptions() -> Result<Vec<(&'static str, Exception)>, String> {
+    let table = Table {
+        file: "excepted_agents.tsv",
+        text: include_str!("../tables/excepted_agents.tsv"),
+        columns: ["class", "beside", "role", "instead", "never", "source"],
+        keys: 3,
+    };
+    let rows = table.read(|[class, beside, role, instead, never, _]| {
+        let class = ReactionClass::named(class).ok_or(format!("`{class}` is no reaction class"))?;
+        let pattern = |smarts: &str| Pattern::parse(smarts).map_err(|error| format!("`{smarts}`: {error}"));
+        let (absent, present): (Vec<&str>, _) = beside.split(' ').partition(|smarts| smarts.starts_with('!'));
+        let exception = Exception {
+            present: present.into_iter().map(pattern).collect::<Result<_, _>>()?,
+            absent: absent.iter().map(|smarts| pattern(&smarts[1..])).collect::<Result<_, _>>()?,
+            never: never.split('|').collect(),
+            role: ComponentRole::named(role)?,
+            instead: instead.split('|').collect(),
+        };
+        Ok((class.name, exception))
+    });
+    rows.map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn class(name: &str) -> &'static ClassConditions {
-        ClassConditions::of(ReactionClass::named(name).unwrap())
+    fn step<'a>(name: &str, precursors: &'a [&'a str]) -> StepConditions<'a> {
+        StepConditions::of(ReactionClass::named(name).unwrap(), precursors)
     }
 
     #[test]
@@ -121,7 +212,7 @@ mod tests {
     fn an_agent_that_a_class_needs_is_no_agent_of_its_work_up() {
         for (name, conditions) in CONDITIONS.iter() {
             for need in &conditions.needs {
-                assert!(!conditions.is_work_up(need.agents[0]), "{name}: {}", need.agents[0]);
+                assert!(!conditions.work_up.contains(&need.agents[0]), "{name}: {}", need.agents[0]);
             }
         }
     }
@@ -172,7 +263,7 @@ mod tests {
             ),
         ];
         for (name, recorded, expected) in cases {
-            let missing: Vec<_> = class(name).missing(&recorded, &[]).collect();
+            let missing = step(name, &[]).missing(&recorded);
 
             assert_eq!(missing, expected, "{name}");
         }
@@ -180,10 +271,8 @@ mod tests {
 
     #[test]
     fn a_precursor_may_be_the_reagent() {
-        let oxidation = class("sulfur oxidation");
-
         let reagents = |precursors: &[&str]| {
-            oxidation.missing(&[(ComponentRole::Solvent, "methanol")], precursors).count()
+            step("sulfur oxidation", precursors).missing(&[(ComponentRole::Solvent, "methanol")]).len()
         };
 
         assert_eq!((reagents(&["CSC"]), reagents(&["CSC", "OO"])), (1, 0));
@@ -204,7 +293,31 @@ mod tests {
             ("Suzuki coupling", "water", false),
         ];
         for (name, agent, expected) in cases {
-            assert_eq!(class(name).is_work_up(agent), expected, "{name}: {agent}");
+            assert_eq!(step(name, &[]).leaves_out(agent), expected, "{name}: {agent}");
         }
+    }
+
+    #[test]
+    fn a_group_that_an_agent_takes_changes_the_agents() {
+        use ComponentRole::{Catalyst, Reagent, Solvent};
+        let bromide = ["O=[N+]([O-])c1ccc(Br)cc1"];
+        let reduction = step("nitro reduction", &bromide);
+        assert!(reduction.leaves_out("palladium") && reduction.leaves_out("hydrogen"));
+        assert_eq!(reduction.missing(&[(Solvent, "ethanol")]), [(Reagent, "iron")]);
+        assert_eq!(reduction.missing(&[(Reagent, "iron"), (Solvent, "ethanol")]), []);
+        assert!(!step("nitro reduction", &["O=[N+]([O-])c1ccccc1"]).leaves_out("palladium"));
+
+        let chloride = ["Clc1ccc(OC)cc1", "OB(O)c1ccccc1"];
+        let recorded = [(Reagent, "carbonate"), (Solvent, "toluene")];
+        assert_eq!(
+            step("Suzuki coupling", &chloride).missing(&recorded),
+            [(Catalyst, "palladium with XPhos")]
+        );
+        let bromide = ["Clc1ccc(Br)cc1", "OB(O)c1ccccc1"];
+        assert_eq!(step("Suzuki coupling", &bromide).missing(&recorded), [(Catalyst, "Pd(PPh3)4")]);
+
+        let methanol = step("SNAr ether synthesis", &["CO", "Clc1ccccn1"]);
+        assert!(methanol.leaves_out("hydride") && methanol.leaves_out("DMF"));
+        assert_eq!(methanol.missing(&[]), [(Reagent, "methoxide"), (Solvent, "methanol")]);
     }
 }

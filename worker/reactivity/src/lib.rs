@@ -87,7 +87,7 @@ mod weak_amine;
 pub use asymmetric::StereoSource;
 pub use change::{Facts, Step};
 pub use classify::classify;
-pub use conditions::{ClassConditions, ComponentRole};
+pub use conditions::{ComponentRole, StepConditions};
 pub use reaction_class::{CLASS_NAMES, Category, ReactionClass};
 pub use refusal::Refusal;
 pub use rules::{Certainty, Soundness, check, describe};

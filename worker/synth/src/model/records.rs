@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
-use reactivity::{ClassConditions, ComponentRole, ReactionClass};
+use reactivity::{ComponentRole, ReactionClass, StepConditions};
 use rustc_hash::FxHashMap;
 
 use crate::model::error::ModelError;
@@ -33,12 +33,12 @@ impl RecordedReactions {
         class: ReactionClass,
         precursors: &[&str],
     ) -> Vec<(ComponentRole, &'a str, u32)> {
-        let of_class = ClassConditions::of(class);
-        let kept = self.agents.iter().filter(|(_, name, _)| !of_class.is_work_up(name));
+        let of_step = StepConditions::of(class, precursors);
+        let kept = self.agents.iter().filter(|(_, name, _)| !of_step.leaves_out(name));
         let mut conditions: Vec<_> = kept.map(|(role, name, count)| (*role, &**name, *count)).collect();
         let recorded: Vec<_> = conditions.iter().map(|&(role, name, _)| (role, name)).collect();
-        let missing = of_class.missing(&recorded, precursors);
-        conditions.extend(missing.map(|(role, name)| (role, name, 0)));
+        let missing = of_step.missing(&recorded);
+        conditions.extend(missing.into_iter().map(|(role, name)| (role, name, 0)));
         conditions
     }
 }

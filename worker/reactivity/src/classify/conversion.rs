@@ -5,6 +5,7 @@ use chem::Order;
 
 use super::step::{NewBond, is_michael_acceptor};
 use crate::change::Step;
+use crate::electrophile;
 use crate::group::Group;
 use crate::protecting_group;
 use crate::queries::*;
@@ -14,6 +15,7 @@ use crate::reaction_class::{ReactionClass, class};
 pub fn class(step: &Step<'_>) -> Option<ReactionClass> {
     nitrosation(step)
         .or_else(|| enol_ether(step))
+        .or_else(|| silyl_enol_ether(step))
         .or_else(|| carbon_carbon(step))
         .or_else(|| step.atoms().find_map(|atom| of_atom(step, atom)))
         .or_else(|| alkene(step))
@@ -27,6 +29,18 @@ fn nitrosation(step: &Step<'_>) -> Option<ReactionClass> {
     step.change.made.iter().any(made).then_some(class!("nitrosation"))
 }
 
+/// Silicon on the oxygen of an enolate.
+fn silyl_enol_ether(step: &Step<'_>) -> Option<ReactionClass> {
+    let it = &step.before;
+    let is_enolate = |(oxygen, silicon): (u32, u32)| {
+        it.element(oxygen) == O && it.element(silicon) == SI && it.doubly(oxygen, |_| true).is_some()
+    };
+    step.joined().any(is_enolate).then_some(class!("silyl enol ether formation"))
+}
+
+/// Rank of a halide from which a carbanion takes it without a metal: 2-chloropyridine.
+const SNAR_OF_CARBON: i32 = 30;
+
 /// Release of a carbonyl group from an enol ether.
 fn enol_ether(step: &Step<'_>) -> Option<ReactionClass> {
     let it = &step.before;
@@ -36,6 +50,7 @@ fn enol_ether(step: &Step<'_>) -> Option<ReactionClass> {
             && it.doubly(atom, |next| it.element(next) == C).is_some()
             && it.next_to(atom).any(|next| it.element(next) == O && it.degree(next) > 1)
     };
+    let is_end = |atom: u32| it.doubly(atom, |next| it.element(next) == C && is_enol(next)).is_some();
     let is_arylated = |(aryl, vinyl): (u32, u32)| {
         it.is_aromatic_carbon(aryl)
             && it.group(vinyl) == Group::Alkene
@@ -43,7 +58,14 @@ fn enol_ether(step: &Step<'_>) -> Option<ReactionClass> {
     };
     step.atoms().any(|atom| is_enol(atom) && step.becomes_carbonyl(atom)).then(|| {
         // Palladium puts the arene on the enol ether's carbon that bears the oxygen (Cabri and Candiani, Acc. Chem. Res. 1995, 28, 2).
-        if step.joined().any(is_arylated) { class!("Heck reaction") } else { class!("enol ether hydrolysis") }
+        // A peracid brings the oxygen of the ketol (Rubottom, Vazquez and Pelegrina, Tetrahedron Lett. 1974, 15, 4319).
+        match () {
+            () if step.joined().any(is_arylated) => class!("Heck reaction"),
+            () if step.atoms().any(|atom| is_end(atom) && step.gains(atom, O)) => {
+                class!("Rubottom oxidation")
+            }
+            () => class!("enol ether hydrolysis"),
+        }
     })
 }
 
@@ -121,7 +143,12 @@ fn carbon_carbon(step: &Step<'_>) -> Option<ReactionClass> {
                 && it.is_aromatic(acceptor)
                 && step.lost(acceptor).next().is_some() =>
             {
-                Some(class!("enolate arylation"))
+                // A ring that is activated needs no palladium (Culkin and Hartwig, Acc. Chem. Res. 2003, 36, 234).
+                Some(if electrophile::aryl(it, acceptor) >= SNAR_OF_CARBON {
+                    class!("SNAr C-arylation")
+                } else {
+                    class!("enolate arylation")
+                })
             }
             _ => None,
         }
@@ -162,8 +189,12 @@ fn nitrile(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
         return Some(class!("nitrile reduction"));
     }
     let alkoxy = |bond: &NewBond| bond.element == O && step.after.degree(bond.image) > 1;
+    let is_cyanic_acid = step.before.next_to(atom).any(|next| step.before.is_hydroxyl(next));
     if step.new_bonds(atom).any(|bond| alkoxy(&bond)) {
-        return Some(class!("Pinner reaction"));
+        return Some(if is_cyanic_acid { class!("carbamate formation") } else { class!("Pinner reaction") });
+    }
+    if is_cyanic_acid && step.gains(atom, N) {
+        return Some(class!("urea formation"));
     }
     let bond = step.new_bonds(atom).next()?;
     let hydroxylamine =
@@ -171,7 +202,12 @@ fn nitrile(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
     match bond.element {
         O => {
             let keeps_nitrogen = !step.lost(atom).any(|(gone, _)| step.before.element(gone) == N);
-            Some(if keeps_nitrogen { class!("nitrile hydration") } else { class!("nitrile hydrolysis") })
+            let is_alkylated = step.before.triply(atom).is_some_and(|nitrogen| step.gains(nitrogen, C));
+            Some(match () {
+                () if is_alkylated => class!("Ritter reaction"),
+                () if keeps_nitrogen => class!("nitrile hydration"),
+                () => class!("nitrile hydrolysis"),
+            })
         }
         N if hydroxylamine() => Some(class!("amidoxime formation")),
         N => Some(class!("amidine or guanidine formation")),
@@ -355,6 +391,7 @@ fn nitrogen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
 fn oxygen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
     let group = step.new_bonds(atom).find(|bond| bond.origin.is_none())?;
     match group.element {
+        SI if step.before.doubly(atom, |_| true).is_some() => Some(class!("silyl enol ether formation")),
         SI => Some(class!("silyl protection")),
         S => Some(class!("sulfonate ester formation")),
         C if step.after.oxo(group.image) > 0 => Some(class!("O-acylation")),

@@ -177,6 +177,7 @@ pub fn acylation(step: &Step<'_>, nucleophile: u32, carbon: u32) -> ReactionClas
         (N, Group::ActiveEster) if acyl_azole => class!("amide coupling"),
         (N, Group::Ester | Group::ActiveEster | Group::Thioester) => class!("ester aminolysis"),
         (N, _) => class!("N-acylation"),
+        (O, Group::Acid) if becomes_active_ester(step, carbon) => class!("active ester formation"),
         (O, Group::Acid) => class!("esterification"),
         (O, Group::Ester) => class!("transesterification"),
         (O, Group::Imide) => class!("imide alcoholysis"),
@@ -186,6 +187,10 @@ pub fn acylation(step: &Step<'_>, nucleophile: u32, carbon: u32) -> ReactionClas
         (C, _) => class!("C-acylation"),
         _ => class!("acylation"),
     }
+}
+
+fn becomes_active_ester(step: &Step<'_>, carbon: u32) -> bool {
+    step.image(carbon).is_some_and(|image| step.after.group(image) == Group::ActiveEster)
 }
 
 /// Class of the derivative of carbonic acid that forms, by its substituents; `None` if the carbon is another.

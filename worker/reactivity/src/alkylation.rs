@@ -36,7 +36,16 @@ pub fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u
     let before = &step.before;
     let exchange = is_oxocarbenium(before, carbon, leaving);
     check_leaving_group(step, nucleophile, carbon, leaving)?;
+    if closes_to_hydantoin(before, carbon, leaving) {
+        return Err(Refusal::SelfReacting);
+    }
     if exchange {
+        let is_free_thiol =
+            |atom: u32| before.element(atom) == S && before.hydrogens(atom) > 0 && step.is_untouched(atom);
+        // The acid that opens an acetal gives the thioacetal (Clayden, Greeves and Warren, chapter 46).
+        if before.element(nucleophile) != S && step.atoms().any(is_free_thiol) {
+            return Err(Refusal::CompetingGroup);
+        }
         return refuse_polyol(step, events, nucleophile, carbon);
     }
     let own_is_carbon = before.element(nucleophile) == C;
@@ -88,6 +97,15 @@ pub fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u
         return Err(Refusal::CompetingGroup);
     }
     nucleophiles(step, events, nucleophile, carbon, Reagent::Alkyl)
+}
+
+/// Returns true for a carbon that loses its carbonyl group to nitrogen (Curtius, Hofmann) beside an amide with N–H: the isocyanate closes to the hydantoin (March 2013, 18-14).
+fn closes_to_hydantoin(before: &Facts, carbon: u32, leaving: u32) -> bool {
+    let is_free = |nitrogen: u32| before.element(nitrogen) == N && before.hydrogens(nitrogen) > 0;
+    before.is_carbonyl(leaving)
+        && before.next_to(carbon).any(|amide| {
+            amide != leaving && before.group(amide) == Group::Amide && before.next_to(amide).any(is_free)
+        })
 }
 
 /// Returns true for a primary carbon beside one with two or more fluorines, whose chloride is inert (Hine and Ghirardelli, J. Org. Chem. 1958, 23, 1550).

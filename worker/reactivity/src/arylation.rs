@@ -21,6 +21,8 @@ const LIKE_HALIDES: i32 = 3;
 
 /// Rank of a halide that an amine takes at room temperature: 4-fluoropyrimidine, 4-chloroquinazoline.
 const FAST_SNAR: i32 = 70;
+/// Rank of one that an alkylamine takes well below the heat that palladium needs for a chloride: 2-fluoronitrobenzene.
+const WARM_SNAR: i32 = 58;
 
 pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, leaving: u32) -> Verdict {
     let before = &step.before;
@@ -120,7 +122,9 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     // An amine takes such a halide before palladium has a chance.
     let is_amine = before.element(nucleophile) == N && nucleophile_needs_no_base(before, nucleophile);
     let is_fast = |facts: &Facts, atom: u32| electrophile::aryl(facts, atom).max(0);
-    if rival_snar && is_amine && electrophile::competing_site(step, carbon, FAST_SNAR, is_fast).is_some() {
+    let is_alkylamine = matches!(before.group(nucleophile), Group::PrimaryAmine | Group::SecondaryAmine);
+    let fast = if is_alkylamine && before.element(leaving) == CL { WARM_SNAR } else { FAST_SNAR };
+    if rival_snar && is_amine && electrophile::competing_site(step, carbon, fast, is_fast).is_some() {
         return Err(Refusal::CompetingGroup);
     }
     let refused = match (activated, metal) {

@@ -104,7 +104,7 @@ fn attacks_other_site(step: &Step<'_>, operation: StepOperation, own: u32) -> bo
             keeps(&|atom| is_amine_of_same_pyrimidine(it, atom, own) || is_amine_in_reach(it, atom, own))
         }
         StepOperation::Nitration | StepOperation::Chlorosulfonation => {
-            keeps(&|atom| is_rival_alkene(it, atom))
+            keeps(&|atom| is_rival_alkene(it, atom)) || keeps_acid_labile_group(step)
         }
         StepOperation::HalogenOnArene => keeps(&|atom| {
             is_rival_alkene(it, atom) || matches!(it.group(atom), Group::Alkyne | Group::TerminalAlkyne)

@@ -35,7 +35,10 @@ const WITHOUT_NEIGHBOUR: i32 = 6;
 /// Fails with [`Refusal::CompetingGroup`] for the minor isomer or one of a mixture.
 pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
     for (nitrogen, carbon) in step.joined() {
-        if is_azolone_oxygen(step, nitrogen, carbon) || is_oxygen_of_open_pyridone(step, nitrogen, carbon) {
+        if is_oxime_nitrogen_of_oxadiazolone(step, nitrogen, carbon)
+            || is_azolone_oxygen(step, nitrogen, carbon)
+            || is_oxygen_of_open_pyridone(step, nitrogen, carbon)
+        {
             return Err(Refusal::CompetingGroup);
         }
         // Glycosyl groups too, which count as protecting ones.
@@ -52,6 +55,22 @@ pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+/// Returns true for N2 of a 1,2,4-oxadiazol-5-one, beside its oxygen, and an alkyl or acyl carbon, which takes N4, between two carbons (Joule and Mills 2010, chapter 29).
+fn is_oxime_nitrogen_of_oxadiazolone(step: &Step<'_>, nitrogen: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_acyl = |next: u32| {
+        it.is_aromatic(next)
+            && it.is_carbonyl(next)
+            && it.next_to(next).any(|far| far != nitrogen && it.element(far) == N)
+    };
+    it.element(nitrogen) == N
+        && it.is_aromatic(nitrogen)
+        && !it.is_aromatic(carbon)
+        && it
+            .next_to(nitrogen)
+            .any(|oxygen| it.element(oxygen) == O && it.ring(oxygen) == 5 && it.next_to(oxygen).any(is_acyl))
 }
 
 /// Returns true for the hydroxyl group of a carbon between the heteroatoms of an azole and an alkyl halide: the ring is the azolone, whose N–H takes the

@@ -50,6 +50,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         Event::Acylation { nucleophile, .. } => {
             step.before.is_sp3(nucleophile) && step.atoms().any(|atom| is_acyloxymethyl(&step.before, atom))
         }
+        Event::Arylation { nucleophile, .. } if is_alcohol(&step.before, nucleophile) => {
+            step.atoms().any(|atom| is_mannich_ketone(step, atom))
+        }
         Event::Coupling { metal, .. } => {
             matches!(step.before.group(metal), Group::Organoboron | Group::Organotin)
                 && keeps_cis_acrylate(step)
@@ -68,6 +71,28 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         })
     };
     if by_event || by_reduction() { Err(Refusal::SelfReacting) } else { Ok(()) }
+}
+
+/// Returns true for the hydroxyl group of an alcohol, which takes an aryl halide as its alkoxide.
+fn is_alcohol(it: &Facts, oxygen: u32) -> bool {
+    matches!(it.group(oxygen), Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol)
+}
+
+/// Returns true for the kept carbonyl carbon of a β-amino ketone of an open chain, which loses the amine to an alkoxide (Clayden, Greeves and Warren, chapter 22).
+fn is_mannich_ketone(step: &Step<'_>, ketone: u32) -> bool {
+    let it = &step.before;
+    let bears_amine = |beta: u32| {
+        it.is_sp3(beta)
+            && it.next_to(beta).any(|amine| {
+                matches!(it.group(amine), Group::SecondaryAmine | Group::TertiaryAmine)
+                    && it.smallest_cycle(beta, amine).is_none()
+            })
+    };
+    it.group(ketone) == Group::Ketone
+        && step.is_untouched(ketone)
+        && it
+            .next_to(ketone)
+            .any(|alpha| it.is_sp3(alpha) && it.hydrogens(alpha) > 0 && it.next_to(alpha).any(bears_amine))
 }
 
 /// Returns true for the carbon of a halide with a free hydroxyl group beside it: a carbanion is base enough to close the epoxide.

@@ -56,14 +56,25 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
                 if matches!(
                     step.before.group(nucleophile),
                     Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol
-                ) && step.atoms().any(|atom| is_amino_ester_centre(step, atom)) =>
+                ) && step.atoms().any(|atom| {
+                    is_amino_ester_centre(step, atom) || is_arylated_ketone_centre(step, atom)
+                }) =>
             {
                 return Err(Refusal::StereoScrambled);
             }
-            Event::Olefination { ylide, carbon } if is_plain_ylide_beside_acid(step, ylide, carbon) => {
+            Event::Olefination { ylide, carbon }
+                if is_plain_ylide_beside_acid(step, ylide, carbon)
+                    || takes_two_ylides(step, ylide, carbon) =>
+            {
                 return Err(Refusal::CompetingGroup);
             }
-            Event::Aldol { nucleophile, carbon } if condenses_plain_acyl(step, nucleophile, carbon) => {
+            Event::Olefination { ylide, .. } if is_betaine(&step.before, ylide) => {
+                return Err(Refusal::SelfReacting);
+            }
+            Event::Aldol { nucleophile, carbon }
+                if condenses_plain_acyl(step, nucleophile, carbon)
+                    || closes_plain_quinolone(step, events, nucleophile) =>
+            {
                 return Err(Refusal::Unreactive);
             }
             _ => {}
@@ -140,6 +151,50 @@ fn is_plain_ylide_beside_acid(step: &Step<'_>, ylide: u32, aldehyde: u32) -> boo
         && it
             .next_to(aldehyde)
             .any(|ipso| it.is_aromatic_carbon(ipso) && (has_amine(ipso) || is_of_azole(ipso)))
+}
+
+/// Returns true for the carbon of a phosphonium salt with a free hydroxyl group beside it: base makes the betaine of it, which loses the phosphine oxide (Clayden, Greeves and Warren,
+/// chapter 27).
+fn is_betaine(it: &Facts, ylide: u32) -> bool {
+    let is_phosphonium = |next: u32| it.element(next) == P && it.at(next).charge > 0;
+    let bears_hydroxyl = |beta: u32| it.is_sp3(beta) && it.next_to(beta).any(|oxygen| it.is_hydroxyl(oxygen));
+    it.next_to(ylide).any(is_phosphonium) && it.next_to(ylide).any(bears_hydroxyl)
+}
+
+/// Returns true for an aldehyde of glyoxal, whose other one takes a second ylide unless an acceptor tames it.
+fn takes_two_ylides(step: &Step<'_>, ylide: u32, aldehyde: u32) -> bool {
+    let it = &step.before;
+    let is_aldehyde = |atom: u32| it.group(atom) == Group::Aldehyde;
+    is_aldehyde(aldehyde)
+        && it.next_to(aldehyde).any(|other| is_aldehyde(other) && step.is_untouched(other))
+        && !it.next_to(ylide).any(|next| it.element(next) != P && it.is_acceptor(next))
+}
+
+/// Returns true for the C–H beside a plain ester that is to close a 2-quinolone with an aminobenzaldehyde: malonates, cyanoacetates and aryl acetates do (Marco-Contelles and others,
+/// Chem. Rev. 2009, 109, 2652).
+fn closes_plain_quinolone(step: &Step<'_>, events: &[Event], nucleophile: u32) -> bool {
+    let it = &step.before;
+    let takes_aniline = |ester: u32| {
+        events.iter().any(|event| match *event {
+            Event::Acylation { nucleophile: amine, carbon } => {
+                carbon == ester && matches!(it.group(amine), Group::Aniline | Group::PoorAniline)
+            }
+            _ => false,
+        })
+    };
+    it.aryls(nucleophile) == 0
+        && it.next_to(nucleophile).filter(|&next| it.is_acceptor(next)).count() == 1
+        && it.next_to(nucleophile).any(|next| it.group(next) == Group::Ester && takes_aniline(next))
+}
+
+/// Returns true for the kept stereocentre between an arene and a ketone or aldehyde, whose proton an alkoxide takes.
+fn is_arylated_ketone_centre(step: &Step<'_>, atom: u32) -> bool {
+    let it = &step.before;
+    it.at(atom).centre.is_some()
+        && it.hydrogens(atom) == 1
+        && it.aryls(atom) > 0
+        && it.next_to(atom).any(|next| matches!(it.group(next), Group::Ketone | Group::Aldehyde))
+        && step.image(atom).is_some_and(|image| step.after.at(image).centre.is_some())
 }
 
 /// Returns true for a stereocentre whose acidic hydrogen gives way to a new bond, if no other centre controls the side from which

@@ -4,7 +4,7 @@ use chem::Order;
 
 use crate::change::{Facts, Step};
 use crate::event::Event;
-use crate::group::Group;
+use crate::group::{Group, aromatic_positions};
 use crate::protecting_group::{
     ProtectingGroup, acid_lability, acyl_hindrance, azine_bonus, base_lability, boc_position_bonus,
     hydrogenolysis_lability, protecting_group, silyl_position_bonus,
@@ -254,7 +254,9 @@ fn keeps_base_labile_group(step: &Step<'_>, protecting_group: ProtectingGroup, a
                 Group::Isocyanate => true,
                 Group::Imide => is_open_imide(before, other),
                 Group::Alkyl => is_hydrolysed_halide(before, other),
-                Group::Aryl => !anilide && is_hydrolysed_chloride(before, other),
+                Group::Aryl => {
+                    !anilide && (is_hydrolysed_chloride(before, other) || is_chloropyrimidine(before, other))
+                }
                 Group::EsterOxygen => {
                     protecting_group == ProtectingGroup::Ester && is_acetate_of_alcohol(before, other)
                 }
@@ -292,6 +294,14 @@ pub fn is_acylimidoyl_chloride(it: &Facts, atom: u32) -> bool {
     let is_acylated =
         |next: u32| it.group(next) == Group::Azine && it.next_to(next).any(|far| it.is_carbonyl(far));
     it.count(atom, CL) == 1 && it.is_aromatic(atom) && it.next_to(atom).any(is_acylated)
+}
+
+/// Returns true for the carbon of a chloropyrimidine beside a ring nitrogen, which the heat that an amide of an alkylamine needs hydrolyses (Joule and Mills 2010, chapter 14).
+fn is_chloropyrimidine(it: &Facts, carbon: u32) -> bool {
+    let positions = || aromatic_positions(&it.structure, carbon);
+    it.count(carbon, CL) == 1
+        && it.ring(carbon) == 6
+        && positions().iter().filter(|&&(atom, distance)| distance != 2 && it.element(atom) == N).count() > 1
 }
 
 /// Returns true for the carbon of a 4-chloropyrimidin-2-one or 4-chloroquinazoline, which hydroxide and methoxide take as fast as an ester (Joule and Mills, chapter 14).

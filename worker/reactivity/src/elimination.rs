@@ -7,6 +7,7 @@
 
 use chem::Order;
 
+use crate::alkylation::is_doubly_activated;
 use crate::change::{Facts, Step};
 use crate::competition::closed_ring_size;
 use crate::event::Event;
@@ -26,7 +27,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                     || is_cyclohexyl_alkoxide(&step.before, nucleophile))
         }
         Event::Alkylation { nucleophile, carbon, leaving } => {
-            step.before.is_hydroxyl(leaving) && is_stilbene_carbinol(&step.before, nucleophile, carbon)
+            step.before.is_hydroxyl(leaving)
+                && (is_stilbene_carbinol(&step.before, nucleophile, carbon)
+                    || is_beside_carbon_acid(&step.before, carbon))
         }
         Event::Acylation { nucleophile, carbon } => {
             step.before.element(nucleophile) == N && has_vicinal_dihalide(&step.before, carbon)
@@ -69,6 +72,16 @@ fn makes_acidic_centre(step: &Step<'_>) -> bool {
             })
     };
     step.change.reordered.iter().any(is_new) && (0..after.atoms() as u32).any(is_acidic)
+}
+
+/// Returns true for a carbon beside the C–H of a malonate, β-keto ester or nitroalkane, whose activated hydroxyl group leaves for the alkene.
+fn is_beside_carbon_acid(it: &Facts, carbon: u32) -> bool {
+    let is_acid = |beta: u32| {
+        it.is_sp3(beta)
+            && it.hydrogens(beta) > 0
+            && (is_doubly_activated(it, beta) || it.next_to(beta).any(|next| it.is_nitro(next)))
+    };
+    it.is_sp3(carbon) && it.next_to(carbon).any(is_acid)
 }
 
 /// Returns true for a halide, a sulfonate or an epoxide; alcohols need no base.

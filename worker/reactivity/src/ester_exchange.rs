@@ -21,6 +21,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         {
             return Err(Refusal::SelfReacting);
         }
+        if is_fischer(it, event) && step.atoms().any(|atom| is_aryl_acetate(step, atom)) {
+            return Err(Refusal::CompetingGroup);
+        }
         let Event::Acylation { nucleophile: oxygen, carbon: acyl } = *event else { continue };
         let is_exchange = it.group(acyl) == Group::Ester && it.element(oxygen) == O;
         if !is_exchange {
@@ -41,6 +44,35 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+/// Returns true for the ester of an acid and methanol or ethanol, by either of the bonds that templates name.
+fn is_fischer(it: &Facts, event: &Event) -> bool {
+    let is_small = |carbon: u32| it.is_sp3(carbon) && it.carbons(carbon) < 2;
+    match *event {
+        Event::Alkylation { nucleophile, carbon, leaving } => {
+            it.next_to(nucleophile).any(|acyl| it.group(acyl) == Group::Acid)
+                && it.is_hydroxyl(leaving)
+                && is_small(carbon)
+        }
+        Event::Acylation { nucleophile, carbon } => {
+            it.group(carbon) == Group::Acid
+                && it.is_hydroxyl(nucleophile)
+                && it.next_to(nucleophile).any(is_small)
+        }
+        _ => false,
+    }
+}
+
+/// Returns true for the oxygen of a phenol's acetate that stays, though acid and an excess of methanol or ethanol, which make the ester of an acid, take it (Wuts and Greene, chapter 3).
+fn is_aryl_acetate(step: &Step<'_>, oxygen: u32) -> bool {
+    let it = &step.before;
+    let is_acetyl =
+        |acyl: u32| it.group(acyl) == Group::Ester && it.next_to(acyl).any(|next| it.hydrogens(next) == 3);
+    it.group(oxygen) == Group::EsterOxygen
+        && step.is_untouched(oxygen)
+        && it.next_to(oxygen).any(|ipso| it.is_aromatic_carbon(ipso))
+        && it.next_to(oxygen).any(is_acetyl)
 }
 
 /// Returns true for an acyl group that goes from a less to a more crowded alcohol of its molecule, against the equilibrium.

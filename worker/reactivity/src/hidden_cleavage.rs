@@ -41,7 +41,15 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         step.lost(amine).any(|(gone, _)| is_boc(it, amine, gone))
             && new.any(|new| is_coupling || takes_acid(new) || is_arylated(amine, new))
     };
-    if is_hidden || step.atoms().any(is_exchanged) { Err(Refusal::Unreactive) } else { Ok(()) }
+    // The amine that water makes of an isocyanate takes the next one to the urea (March, chapter 16).
+    let becomes_amine = |nitrogen: u32| {
+        it.group(nitrogen) == Group::IsocyanateNitrogen
+            && step
+                .image(nitrogen)
+                .is_some_and(|image| step.after.hydrogens(image) == 2 && step.after.degree(image) == 1)
+    };
+    let is_lost = |atom: u32| is_exchanged(atom) || becomes_amine(atom);
+    if is_hidden || step.atoms().any(is_lost) { Err(Refusal::Unreactive) } else { Ok(()) }
 }
 
 /// Returns true for an atom that the step also frees.

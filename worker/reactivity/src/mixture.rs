@@ -6,6 +6,7 @@ use crate::change::{Facts, Step};
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::Group;
+use crate::labile_acid;
 use crate::queries::*;
 use crate::refusal::Refusal;
 use crate::ring_closure;
@@ -17,7 +18,7 @@ type Verdict = Result<(), Refusal>;
 pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     let it = &step.before;
     // A β-keto acid is there only to lose carbon dioxide.
-    let is_kept_keto_acid = |atom: u32| stability::is_keto_acid(it, atom) && step.image(atom).is_some();
+    let is_kept_keto_acid = |atom: u32| labile_acid::is_keto_acid(it, atom) && step.image(atom).is_some();
     let kept =
         |atom: u32| stability::is_stable(it, atom) && !is_lone_ion(step, atom) && !is_kept_keto_acid(atom);
     if !step.atoms().all(kept) {
@@ -296,6 +297,9 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
         if acyl || alpha_halogen || beta_leaving || enolate {
             return Err(Refusal::Unstable);
         }
+        if keeps_metal(step, carbon) || is_beside_own_amide(step, carbon) {
+            return Err(Refusal::Incompatible);
+        }
     }
     if !zincs.is_empty() && step.atoms().any(|atom| is_quenched_by(step, atom)) {
         return Err(Refusal::Incompatible);
@@ -342,6 +346,20 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// Returns true for the carbon of an organometal that comes through the step with its metal: water, acids and amines protonate it (Clayden, Greeves and Warren, chapter 9).
+fn keeps_metal(step: &Step<'_>, carbon: u32) -> bool {
+    step.image(carbon)
+        .is_some_and(|image| matches!(step.after.group(image), Group::Organometal | Group::Organozinc))
+}
+
+/// Returns true for the carbon of a Reformatsky reagent beside the N–H of its own amide, which protonates it.
+fn is_beside_own_amide(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_free = |nitrogen: u32| it.element(nitrogen) == N && it.hydrogens(nitrogen) > 0;
+    it.group(carbon) == Group::Organozinc
+        && it.next_to(carbon).any(|acyl| it.group(acyl) == Group::Amide && it.next_to(acyl).any(is_free))
 }
 
 /// Returns true for the free O–H of an acid or the S–H of a thiol, which protonate zinc reagents too; alcohols and N–H do so

@@ -8,11 +8,15 @@ use chem::Order;
 use crate::change::Facts;
 use crate::group::{Group, aromatic_positions};
 use crate::hidden_cleavage::is_boc;
+use crate::labile_acid::{is_enamino_acid, is_keto_acid, is_labile_acid, is_labile_boronic_acid};
 use crate::queries::*;
 
 /// Returns true unless the atom makes its molecule too unstable to store.
 pub fn is_stable(it: &Facts, atom: u32) -> bool {
-    !(is_unstable(it, atom) || is_anti_bredt(it, atom) || closes_on_ring_nitrogen(it, atom))
+    !(is_unstable(it, atom)
+        || is_labile_acid(it, atom)
+        || is_anti_bredt(it, atom)
+        || closes_on_ring_nitrogen(it, atom))
 }
 
 /// Returns true if the atom's group decomposes as it forms, so that no step ends with it, even where the product is the target.
@@ -20,6 +24,9 @@ pub fn is_never_made(it: &Facts, atom: u32) -> bool {
     is_labile_centre(it, atom)
         || is_free_hydrazonoyl_halide(it, atom)
         || is_keto_acid(it, atom)
+        || is_labile_acid(it, atom)
+        || is_labile_boronic_acid(it, atom)
+        || is_azinyl_isocyanate(it, atom)
         || is_free_azadiene(it, atom)
         || closes_on_ring_nitrogen(it, atom)
         || is_mustard_agent(it, atom)
@@ -44,7 +51,7 @@ fn is_mustard_agent(it: &Facts, atom: u32) -> bool {
 fn is_unstable(it: &Facts, atom: u32) -> bool {
     let about = it.at(atom);
     match it.element(atom) {
-        B => is_unstable_boronic_acid(it, atom),
+        B => is_unstable_boronic_acid(it, atom) || is_labile_boronic_acid(it, atom),
         C => unstable_carbon(it, atom),
         N => {
             let diazonium = about.charge == 1 && it.triply(atom).is_some_and(|next| it.element(next) == N);
@@ -133,22 +140,6 @@ fn is_halomethyl_acetal(it: &Facts, carbon: u32) -> bool {
     })
 }
 
-/// Returns true for the acid carbon of a free β-keto acid or of its enol, which loses carbon dioxide (Clayden, Greeves and Warren, chapter 25).
-pub fn is_keto_acid(it: &Facts, acid: u32) -> bool {
-    let is_keto = |alpha: u32| {
-        it.is_sp3(alpha)
-            && it.next_to(alpha).any(|next| matches!(it.group(next), Group::Ketone | Group::Aldehyde))
-    };
-    let is_enol = |alpha: u32| {
-        it.doubly(alpha, |beta| {
-            it.element(beta) == C && !it.is_in_ring(beta) && it.next_to(beta).any(|next| it.is_hydroxyl(next))
-        })
-        .is_some()
-    };
-    it.group(acid) == Group::Acid
-        && it.next_to(acid).any(|alpha| it.element(alpha) == C && (is_keto(alpha) || is_enol(alpha)))
-}
-
 /// Returns true for a benzylic carbon ortho or para to a free amine: its halide is an azaquinone methide and acid, as in `quinone_methide.rs`,
 /// which the amine of the next molecule takes.
 fn is_aminobenzyl(it: &Facts, atom: u32) -> bool {
@@ -214,7 +205,11 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
     if is_free_hydrazonoyl_halide(it, atom) || is_free_azadiene(it, atom) {
         return true;
     }
-    if is_three_ring_ketone(it, atom) || is_alkanoyl_isothiocyanate(it, atom) || is_enamino_acid(it, atom) {
+    if is_three_ring_ketone(it, atom)
+        || is_alkanoyl_isothiocyanate(it, atom)
+        || is_azinyl_isocyanate(it, atom)
+        || is_enamino_acid(it, atom)
+    {
         return true;
     }
     match it.group(atom) {
@@ -272,16 +267,13 @@ fn is_unstable_enol(it: &Facts, atom: u32) -> bool {
     !kept
 }
 
-/// Returns true for the acid carbon of a β-enamino acid, a vinylogous carbamic acid, which loses carbon dioxide as β-keto acids do.
-fn is_enamino_acid(it: &Facts, acid: u32) -> bool {
-    let has_amine = |beta: u32| {
-        it.next_to(beta).any(|next| it.element(next) == N && it.is_saturated(next) && !it.is_aromatic(next))
-    };
-    it.group(acid) == Group::Acid
-        && it
-            .next_to(acid)
-            .filter_map(|alpha| it.doubly(alpha, |beta| it.element(beta) == C))
-            .any(|beta| has_amine(beta) && !it.next_to(beta).any(|next| it.is_carbonyl(next)))
+/// Returns true for the carbon of an isocyanate beside the nitrogen of an azine or azole, which dimerises (Ozaki, Chem. Rev. 1972, 72, 457).
+fn is_azinyl_isocyanate(it: &Facts, carbon: u32) -> bool {
+    let is_imine = |next: u32| it.element(next) == N && it.is_aromatic(next) && it.degree(next) == 2;
+    it.group(carbon) == Group::Isocyanate
+        && it.next_to(carbon).filter(|&nitrogen| it.element(nitrogen) == N).any(|nitrogen| {
+            it.next_to(nitrogen).any(|ipso| it.is_aromatic_carbon(ipso) && it.next_to(ipso).any(is_imine))
+        })
 }
 
 /// Returns true for the nitrogen of an N-nitrosoamide, which loses nitrogen on warming (White, J. Am. Chem. Soc. 1955, 77, 6008).

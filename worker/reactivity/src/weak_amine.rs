@@ -32,8 +32,13 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             Event::Acylation { nucleophile, carbon }
                 if it.element(nucleophile) == N && is_open(step, nucleophile, carbon) =>
             {
-                if it.group(carbon) == Group::Acid && is_deactivated(it, nucleophile) {
+                if it.group(carbon) == Group::Acid
+                    && (is_deactivated(it, nucleophile) || is_poor_nitroaniline(it, nucleophile))
+                {
                     return Err(Refusal::Unreactive);
+                }
+                if it.group(carbon) == Group::Ester && is_beside_enol(it, carbon) {
+                    return Err(Refusal::CompetingGroup);
                 }
                 if it.group(carbon) == Group::Carbamate && is_amidinic(it, nucleophile, 1) {
                     return Err(Refusal::Unreactive);
@@ -52,6 +57,23 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 {
                     return Err(Refusal::CompetingGroup);
                 }
+            }
+            Event::Alkylation { nucleophile, leaving, .. }
+                if it.group(nucleophile) == Group::CarbamateNitrogen
+                    && it.hydrogens(nucleophile) == 2
+                    && it.element(leaving) == O
+                    && it.ring(leaving) == 3 =>
+            {
+                return Err(Refusal::Unreactive);
+            }
+            Event::Alkylation { nucleophile, carbon, leaving }
+                if is_heavy_halogen(it.element(leaving))
+                    && is_ring_of_guanidine(it, events, nucleophile, carbon) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
+            Event::ReductiveAmination { carbon, .. } if is_beside_enol(it, carbon) => {
+                return Err(Refusal::Unreactive);
             }
             Event::Alkylation { nucleophile, carbon, leaving }
                 if is_open(step, nucleophile, carbon)
@@ -117,6 +139,39 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         return Err(Refusal::Unreactive);
     }
     Ok(())
+}
+
+/// Returns true for the amino group of a nitroaniline with a second acceptor, both ortho or para to it: it takes acid chlorides only.
+fn is_poor_nitroaniline(it: &Facts, amine: u32) -> bool {
+    let Some(ipso) = it.next_to(amine).find(|&ipso| it.ring(ipso) == 6) else { return false };
+    let bears = |atom: u32, wanted: &dyn Fn(u32) -> bool| {
+        it.next_to(atom).any(|next| !it.is_aromatic(next) && wanted(next))
+    };
+    let count = |wanted: &dyn Fn(u32) -> bool| {
+        let positions = aromatic_positions(&it.structure, ipso);
+        positions.iter().filter(|&&(atom, distance)| distance != 2 && bears(atom, wanted)).count()
+    };
+    it.group(amine) == Group::PoorAniline
+        && count(&|next| it.is_nitro(next)) > 0
+        && count(&|next| it.is_withdrawing(next)) > 1
+}
+
+/// Returns true for a carbonyl group whose α-carbon bears two more acceptors: the enol of an acylmalonate, which gives no imine but the enaminone, and whose anion takes no amine at an ester.
+fn is_beside_enol(it: &Facts, carbon: u32) -> bool {
+    it.next_to(carbon).any(|alpha| {
+        it.is_sp3(alpha)
+            && it.hydrogens(alpha) == 1
+            && it.next_to(alpha).filter(|&next| it.is_acceptor(next)).count() > 2
+    })
+}
+
+/// Returns true for the free amino group of a guanidine, amidine or aminoazine that is to close a ring with a dihalide: the nitrogen beside it takes the halide first (Joule and Mills 2010,
+/// chapter 8).
+fn is_ring_of_guanidine(it: &Facts, events: &[Event], amine: u32, own: u32) -> bool {
+    let is_second = |event: &Event| matches!(*event, Event::Alkylation { nucleophile, carbon, .. } if nucleophile == amine && carbon != own);
+    it.hydrogens(amine) == 2
+        && (it.group(amine) == Group::Amidine || is_amidinic(it, amine, 2))
+        && events.iter().any(is_second)
 }
 
 /// Returns true for an amino group with this many hydrogens on a carbon beside the nitrogen of an azine or azole, or across from one in an azine,

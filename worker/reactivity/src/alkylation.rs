@@ -68,7 +68,8 @@ pub fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u
     }
     let own = electrophile::alkyl(before, carbon);
     check_unreacted_acyl_electrophiles(step, carbon, 60)?;
-    if own > 0 && ring.is_none() {
+    // Trityl chloride ionises, and needs no other electrophile to stay away.
+    if own > 0 && ring.is_none() && before.aryls(carbon) < 3 {
         // A leaving group beside the opening epoxide is no competitor: it leaves on the other path to the same two
         // bonds.
         let epoxide = before.ring(leaving) == 3;

@@ -43,6 +43,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
                     closes_as_it_forms(step, nitrogen)?;
                 }
             }
+            Event::Alkylation { nucleophile: nitrogen, .. } | Event::ReductiveAmination { nitrogen, .. }
+                if closes_lactam_of_five(step, nitrogen) =>
+            {
+                return Err(Refusal::SelfReacting);
+            }
             Event::Cleavage { atom, root }
                 if is_hydrogenolysis(&step.before, root) || step.before.group(root) == Group::Imide =>
             {
@@ -128,6 +133,31 @@ fn closes_as_it_forms(step: &Step<'_>, nitrogen: u32) -> Verdict {
             })
     });
     if is_refused { Err(Refusal::SelfReacting) } else { Ok(()) }
+}
+
+/// Returns true for an amine that the step makes, four bonds from an ester of a primary or secondary alcohol: the isoindolinone or pyrrolidinone forms as it is made (March, 16-75). Branched alkyl
+/// groups hold the pyrrolidinone back, and tertiary ones either.
+fn closes_lactam_of_five(step: &Step<'_>, nitrogen: u32) -> bool {
+    let it = step.after;
+    let Some(image) = step.image(nitrogen) else { return false };
+    let is_ester_of_benzoic_acid =
+        |atom: u32| is_acylating(it, atom) && it.next_to(atom).any(|next| it.is_aromatic(next));
+    let most_carbons =
+        |wanted: usize| it.next_to(image).all(|next| it.is_sp3(next) && it.carbons(next) <= wanted);
+    matches!(step.before.group(nitrogen), Group::Ammonia | Group::PrimaryAmine)
+        && matches!(it.group(image), Group::PrimaryAmine | Group::SecondaryAmine)
+        && {
+            let near = it.distances(image, 4);
+            near.iter().any(|&(atom, distance)| {
+                let is_closed = if is_ester_of_benzoic_acid(atom) {
+                    most_carbons(2)
+                } else {
+                    is_acylating(it, atom) && most_carbons(1)
+                };
+                let is_held = it.next_to(atom).any(|alpha| it.is_sp3(alpha) && it.is_in_ring(alpha));
+                distance == 4 && is_closed && !is_held && is_open_path(it, &near, atom, distance)
+            })
+        }
 }
 
 /// Returns true for the amine of a γ- or δ-amino ester that a thiourea's sulfide, a pyrazolecarboxamidine or cyanamide is to make a guanidine, in base, over hours (March, chapter

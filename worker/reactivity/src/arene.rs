@@ -10,6 +10,7 @@ use crate::arene_position::{is_crowded_pechmann, position};
 use crate::arene_score::score;
 use crate::arene_sites::Electrophile;
 use crate::change::{Facts, Step};
+use crate::claisen::Claisen;
 use crate::competition::{closed_ring_size, gains_ring_bond};
 use crate::event::Event;
 use crate::friedel_crafts::{
@@ -34,6 +35,9 @@ type Verdict = Result<(), Refusal>;
 /// Checks a substitution of an aromatic hydrogen.
 pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     let Event::AromaticSubstitution { carbon, electrophile, element } = *event else { return Ok(()) };
+    if let Some(claisen) = electrophile.and_then(|allyl| Claisen::of(step, carbon, allyl)) {
+        return claisen.check(step);
+    }
     let oxide = aromatic_positions(&step.before.structure, carbon)
         .iter()
         .any(|&(atom, _)| step.before.element(atom) == N && step.before.at(atom).charge == 1);

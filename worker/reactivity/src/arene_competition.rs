@@ -83,16 +83,38 @@ fn source(step: &Step<'_>, electrophile: Option<u32>) -> Source {
 
 /// Returns true for a ketone or aldehyde that enolises, unless the position is one that reacts before the enol.
 ///
-/// Such are positions that a hydroxyl, alkoxy or amino group activates, those of rings of five, and those of an aryl ketone that
-/// an excess of aluminium chloride binds (Pearson, Pope and Hargrove, Org. Synth. 1960, 40, 7). Otherwise the α carbon reacts
+/// Such are positions that a hydroxyl or amino group activates, for N-halo reagents an alkoxy group too (Carreño and others, J. Org. Chem. 1995, 60, 5328), those of rings of five, and those of an aryl ketone
+/// that an excess of aluminium chloride binds (Pearson, Pope and Hargrove, Org. Synth. 1960, 40, 7). Otherwise the α carbon reacts
 /// (Clayden, chapter 20).
 fn enolises_first(step: &Step<'_>, carbonyl: u32, carbon: u32, source: Source) -> bool {
     let before = &step.before;
     matches!(before.group(carbonyl), Group::Ketone | Group::Aldehyde)
         && !before.is_aromatic(carbonyl)
         && before.next_to(carbonyl).any(|alpha| before.is_sp3(alpha) && before.hydrogens(alpha) > 0)
-        && !is_activated(before, carbon)
-        && !(source == Source::Element && is_aryl_ketone_of(before, carbonyl, carbon))
+        && match source {
+            Source::Other => !is_activated(before, carbon),
+            Source::Element if is_halogenated_first(before, carbon) => false,
+            Source::Element => is_activated(before, carbon) || !is_aryl_ketone_of(before, carbonyl, carbon),
+        }
+}
+
+/// Returns true for a position of a ring of five, or one that a hydroxyl or amino group activates, which bromine and chlorine take before an enol.
+fn is_halogenated_first(before: &Facts, carbon: u32) -> bool {
+    let is_strong_donor = |next: u32| {
+        matches!(
+            before.group(next),
+            Group::Phenol
+                | Group::Aniline
+                | Group::SecondaryAniline
+                | Group::TertiaryAniline
+                | Group::PoorAniline
+                | Group::Diarylamine
+        )
+    };
+    before.ring(carbon) == 5
+        || aromatic_positions(&before.structure, carbon).iter().any(|&(atom, distance)| {
+            distance != 2 && (before.is_carbonyl(atom) || before.next_to(atom).any(is_strong_donor))
+        })
 }
 
 /// Returns true for the ketone of an indanone or tetralone on the ring of this carbon, if no donor is beside or across: it enolises, and aluminium chloride gives

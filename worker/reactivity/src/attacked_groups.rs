@@ -20,7 +20,7 @@ use crate::queries::*;
 use crate::refusal::Refusal;
 
 /// Rank of an aryl halide that hydrazine takes before it takes an ester: a fluoride beside a nitro group.
-const FAST_ARENE: i32 = 60;
+pub const FAST_ARENE: i32 = 60;
 
 /// Hydrogens that an attacked group has to bear, by group; `None` for a group that stays.
 type Attacked = [Option<u8>; Group::ALL.len()];
@@ -107,8 +107,11 @@ fn attacks_other_site(step: &Step<'_>, operation: StepOperation, own: u32) -> bo
             keeps(&|atom| is_rival_alkene(it, atom)) || keeps_acid_labile_group(step)
         }
         StepOperation::HalogenOnArene => keeps(&|atom| {
-            is_rival_alkene(it, atom) || matches!(it.group(atom), Group::Alkyne | Group::TerminalAlkyne)
+            is_rival_alkene(it, atom)
+                || matches!(it.group(atom), Group::Alkyne | Group::TerminalAlkyne)
+                || is_oxidised_by_halogen(it, atom)
         }),
+        StepOperation::HalosuccinimideOnArene => keeps(&|atom| is_oxidised_by_halogen(it, atom)),
         StepOperation::Vilsmeier => {
             keeps(&|atom| is_chlorinated_lactam(it, atom)) || keeps_acid_labile_group(step)
         }
@@ -203,6 +206,14 @@ fn is_opened_isoxazole(it: &Facts, carbon: u32) -> bool {
 fn is_beside_ring_nitrogen(it: &Facts, nitrogen: u32) -> bool {
     let is_nitrogen = |next: u32| it.element(next) == N && it.is_aromatic(next);
     it.next_to(nitrogen).any(|ipso| it.is_aromatic(ipso) && it.next_to(ipso).any(is_nitrogen))
+}
+
+/// Returns true for the sulfur of a dialkyl sulfide, and for that of a sulfinamide or sulfinimine, which halogens oxidise (March, chapter 19; Robak, Herbage and Ellman 2010).
+fn is_oxidised_by_halogen(it: &Facts, sulfur: u32) -> bool {
+    let is_dialkyl_sulfide =
+        || it.group(sulfur) == Group::Sulfide && it.next_to(sulfur).all(|next| it.is_sp3(next));
+    let is_sulfinamide = || it.oxo(sulfur) == 1 && it.count(sulfur, N) == 1 && it.carbons(sulfur) == 1;
+    it.element(sulfur) == S && (is_dialkyl_sulfide() || is_sulfinamide())
 }
 
 /// Number of carbons at both ends of the plain C=C bond of an atom; 0 for other atoms.

@@ -48,7 +48,13 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
                 && (closes_to_epoxide(step, carbon) || is_cyclopropanecarboxylate(&step.before, nucleophile))
         }
         Event::Acylation { nucleophile, .. } => {
-            step.before.is_sp3(nucleophile) && step.atoms().any(|atom| is_acyloxymethyl(&step.before, atom))
+            step.before.is_sp3(nucleophile)
+                && (is_beside_aldol(step, nucleophile)
+                    || step.atoms().any(|atom| is_acyloxymethyl(&step.before, atom)))
+        }
+        Event::Arylation { nucleophile, .. } => is_cyanohydrin_oxygen(&step.before, nucleophile),
+        Event::Aldol { nucleophile, carbon } | Event::Olefination { ylide: nucleophile, carbon } => {
+            is_beside_aldol(step, nucleophile) || is_aldol_ketone(step, carbon)
         }
         Event::Arylation { nucleophile, .. } if is_alcohol(&step.before, nucleophile) => {
             step.atoms().any(|atom| is_mannich_ketone(step, atom))
@@ -226,6 +232,32 @@ fn is_aldol(it: &Facts, oxygen: u32) -> bool {
     };
     it.is_hydroxyl(oxygen)
         && it.next_to(oxygen).any(|carbinol| it.is_sp3(carbinol) && it.next_to(carbinol).any(is_enolisable))
+}
+
+/// Returns true for the oxygen of a free cyanohydrin.
+fn is_cyanohydrin_oxygen(it: &Facts, oxygen: u32) -> bool {
+    it.is_hydroxyl(oxygen)
+        && it.next_to(oxygen).any(|carbon| {
+            it.is_sp3(carbon) && it.next_to(carbon).any(|next| it.group(next) == Group::Nitrile)
+        })
+}
+
+/// Returns true for a carbon beside the ketone or aldehyde of an aldol.
+fn is_beside_aldol(step: &Step<'_>, alpha: u32) -> bool {
+    step.before.is_sp3(alpha) && step.before.next_to(alpha).any(|ketone| is_aldol_ketone(step, ketone))
+}
+
+/// Returns true for the carbonyl group of an aldol with its free hydroxyl group, which the base or amine of a condensation takes apart or turns into the enone (Clayden, Greeves and Warren, chapter
+/// 26).
+fn is_aldol_ketone(step: &Step<'_>, carbonyl: u32) -> bool {
+    let it = &step.before;
+    matches!(it.group(carbonyl), Group::Ketone | Group::Aldehyde)
+        && it.distances(carbonyl, 3).into_iter().any(|(oxygen, distance)| {
+            distance == 3
+                && step.is_untouched(oxygen)
+                && is_aldol(it, oxygen)
+                && it.next_to(oxygen).any(|carbinol| it.is_sp3(carbinol))
+        })
 }
 
 /// Returns true for the hydroxyl group of a glycolate of a primary alcohol, whose alkoxide makes oligomers before it takes a slow halide (March, chapter 10). Esters of tert-butyl alcohol

@@ -55,6 +55,22 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             {
                 return Err(Refusal::CompetingGroup);
             }
+            Event::Coupling { metal: donor, carbon, leaving }
+            | Event::Arylation { nucleophile: donor, carbon, leaving }
+                if matches!(step.before.element(donor), B | C)
+                    && is_chloride_beside_azolate(step, carbon, leaving) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
+            Event::Coupling { metal: donor, carbon, .. }
+            | Event::Arylation { nucleophile: donor, carbon, .. }
+                if takes_palladium(step, donor)
+                    && step
+                        .atoms()
+                        .any(|atom| step.is_untouched(atom) && is_taken_by_palladium(step, carbon, atom)) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
             Event::Functionalisation { element: CL | BR | I, .. } if leaves_phosphoric_acid(step) => {
                 return Err(Refusal::Incompatible);
             }
@@ -276,6 +292,52 @@ fn couples_beside_free_azole(step: &Step<'_>, a: u32, b: u32) -> Verdict {
     let is_refused =
         (is_pair(a, b) || is_pair(b, a)) && loses_halogen(a) && loses_halogen(b) && step.atoms().any(is_free);
     if is_refused { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for a free tetrazole or 1,2,4-oxadiazol-5-one beside a plain aryl chloride that palladium is to take: its anion holds the metal (Düfert, Billingsley and Buchwald, J. Am. Chem. Soc. 2013, 135,
+/// 12877).
+fn is_chloride_beside_azolate(step: &Step<'_>, carbon: u32, leaving: u32) -> bool {
+    let it = &step.before;
+    let is_azolate = |nitrogen: u32| {
+        let ring = || {
+            it.distances(nitrogen, 2)
+                .into_iter()
+                .map(|(atom, _)| atom)
+                .filter(|&atom| it.is_aromatic(atom) && it.ring(atom) == 5)
+        };
+        it.is_aromatic(nitrogen)
+            && it.element(nitrogen) == N
+            && it.ring(nitrogen) == 5
+            && it.hydrogens(nitrogen) > 0
+            && step.is_untouched(nitrogen)
+            && (ring().filter(|&atom| it.element(atom) == N).count() == 4
+                || ring().any(|atom| it.is_carbonyl(atom)) && ring().any(|atom| it.element(atom) == O))
+    };
+    it.element(leaving) == CL
+        && electrophile::activation(it, carbon) < electrophile::ACTIVATED
+        && step.atoms().any(is_azolate)
+}
+
+/// Returns true for the boron of a borylation, and the carbon of a boronic acid or stannane, which palladium joins to a halide.
+fn takes_palladium(step: &Step<'_>, donor: u32) -> bool {
+    let it = &step.before;
+    it.element(donor) == B && it.count(donor, B) > 0
+        || matches!(it.group(donor), Group::Organoboron | Group::Organotin)
+}
+
+/// Returns true for a free thiol, an acyl or sulfonyl chloride or isocyanate, which the base or metal of a coupling takes, and for a terminal alkyne in the molecule of the aryl halide, which
+/// is coupled as well (Metal-Catalyzed Cross-Coupling Reactions, de Meijere and Diederich, 2004, chapters 2 and 5).
+fn is_taken_by_palladium(step: &Step<'_>, halide: u32, atom: u32) -> bool {
+    let it = &step.before;
+    match it.group(atom) {
+        Group::Thiol | Group::Thiophenol => it.hydrogens(atom) > 0,
+        Group::AcylHalide | Group::Chloroformate | Group::Isocyanate => {
+            atom != halide && !it.is_isothiocyanate(atom)
+        }
+        Group::SulfonylHalide => it.count(atom, F) == 0,
+        Group::TerminalAlkyne => it.hydrogens(atom) > 0 && step.are_in_same_molecule(atom, halide),
+        _ => false,
+    }
 }
 
 /// Refuses a bond between the acyl carbons of two esters, acids or the like: both are electrophiles.

@@ -49,6 +49,12 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             {
                 return Err(Refusal::StereoScrambled);
             }
+            Event::Alkylation { nucleophile, leaving, .. }
+                if is_heavy_halogen(step.before.element(leaving))
+                    && is_alpha_of_straight_aldehyde(&step.before, nucleophile) =>
+            {
+                return Err(Refusal::SelfReacting);
+            }
             Event::Acylation { nucleophile, .. } if is_glycolate_enolate(&step.before, nucleophile) => {
                 return Err(Refusal::SelfReacting);
             }
@@ -81,6 +87,15 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// Returns true for the CH2 or CH3 beside the carbonyl group of an aldehyde without a second acceptor: base makes the aldol of it before a halide takes the enolate (Clayden, Greeves and Warren, chapter
+/// 25). Branched aldehydes hold.
+fn is_alpha_of_straight_aldehyde(it: &Facts, alpha: u32) -> bool {
+    it.is_sp3(alpha)
+        && it.hydrogens(alpha) > 1
+        && it.next_to(alpha).any(|next| it.group(next) == Group::Aldehyde)
+        && it.next_to(alpha).filter(|&next| it.is_acceptor(next)).count() == 1
 }
 
 /// Returns true for an alcohol and the halide between two acceptors, whose proton its alkoxide takes instead (Clayden, Greeves and Warren, chapter 20). Phenoxides, carboxylates and

@@ -16,12 +16,14 @@ use chem::Order;
 use crate::alkylation::is_doubly_activated;
 use crate::asymmetric::{self, StereoSource};
 use crate::change::{Facts, Step};
+use crate::claisen::Claisen;
 use crate::electrophile;
 use crate::event::{Event, events};
 use crate::group::{Group, aromatic_positions};
 use crate::protecting_group;
 use crate::queries::*;
 use crate::reaction_class::{Category, ReactionClass, class};
+use crate::redox::is_reduced_by_hydride;
 use step::is_michael_acceptor;
 
 /// Returns the class of a step, which takes microseconds.
@@ -214,6 +216,11 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         Event::ConjugateAddition { nucleophile, carbon, partner } => {
             alkene_addition(it, nucleophile, carbon, partner)
         }
+        Event::AromaticSubstitution { carbon, electrophile: Some(allyl), .. }
+            if Claisen::of(step, carbon, allyl).is_some() =>
+        {
+            class!("Claisen rearrangement")
+        }
         Event::AromaticSubstitution { carbon, electrophile, element } => {
             substitution::aromatic(step, carbon, electrophile, element)
         }
@@ -222,6 +229,11 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
             element if is_halogen(element) => class!("C-H halogenation"),
             _ => class!("C-H functionalisation"),
         },
+        Event::Deoxyhalogenation { carbon, oxygen }
+            if step.gains(carbon, F) && it.group(oxygen) == Group::SulfonateOxygen =>
+        {
+            class!("nucleophilic fluorination")
+        }
         Event::Deoxyhalogenation { carbon, .. } if step.gains(carbon, F) => class!("deoxyfluorination"),
         Event::Deoxyhalogenation { oxygen, .. } if step.before.ring(oxygen) == 3 => class!("epoxide opening"),
         Event::Deoxyhalogenation { oxygen, .. }
@@ -243,6 +255,11 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         Event::NitroReduction { .. } => class!("nitro reduction"),
         Event::AzideReduction { .. } => class!("azide reduction"),
         Event::Hydrogenation { .. } if reduces_pyridinium(step) => class!("pyridinium reduction"),
+        Event::Hydrogenation { carbon, partner }
+            if it.group(carbon) == Group::Alkene && is_reduced_by_hydride(step, carbon, partner) =>
+        {
+            class!("nitroalkene reduction")
+        }
         Event::Hydrogenation { carbon, .. } if is_heteroarene(it, carbon) => {
             class!("heteroarene hydrogenation")
         }

@@ -146,6 +146,10 @@ fn cleavage(step: &Step<'_>, protecting_group: ProtectingGroup, atom: u32, root:
         ProtectingGroup::Amide => {
             by_base || before.element(atom) != N || by_acidic_alcohol(before, &kept, atom)
         }
+        ProtectingGroup::ArylMethyl | ProtectingGroup::ArylAlkyl if is_lactim_oxygen(before, atom) => {
+            let is_alike = |&(_, other, _): &(ProtectingGroup, u32, u32)| is_lactim_oxygen(before, other);
+            !keeps_acid_labile_group(step) && !kept.iter().any(is_alike)
+        }
         ProtectingGroup::ArylMethyl => aryl_methyl(step, &kept, atom),
         ProtectingGroup::AlkylMethyl => by_acid_strong(before, &kept) && before.hydrogens(root) > 0,
         ProtectingGroup::ArylAlkyl => by_acid_strong(before, &kept),
@@ -158,6 +162,13 @@ impl Facts {
     fn is_phenolic(&self, atom: u32) -> bool {
         self.next_to(atom).any(|next| self.is_aromatic(next))
     }
+}
+
+/// Returns true for the oxygen of an alkyl group on a carbon beside the nitrogen of an azine, or across from it, which a hydrogen halide or trimethylsilyl iodide takes to the lactam before other aryl ethers
+/// (Joule and Mills 2010, chapter 8).
+fn is_lactim_oxygen(before: &Facts, oxygen: u32) -> bool {
+    before.group(oxygen) == Group::ArylEther
+        && before.next_to(oxygen).any(|ipso| before.is_aromatic(ipso) && before.has_conjugated_azine(ipso))
 }
 
 /// Returns true if acid in an alcohol frees this aniline of its acyl group: esters of other acids remain esters, and amides of alkylamines are
@@ -178,6 +189,12 @@ fn by_acid_strong(before: &Facts, kept: &[(ProtectingGroup, u32, u32)]) -> bool 
     !kept.iter().any(|&(protecting_group, atom, root)| match protecting_group {
         ProtectingGroup::TertButylEther if before.group(atom) == Group::SulfonamideNitrogen => true,
         ProtectingGroup::TertButylEther | ProtectingGroup::Allyl if before.element(atom) != O => false,
+        // The salt of an amine is no leaving group.
+        ProtectingGroup::Methoxybenzyl
+            if matches!(before.group(atom), Group::SecondaryAmine | Group::TertiaryAmine) =>
+        {
+            false
+        }
         // Secondary alkyl groups leave as cations before methyl groups do, and ethers of two alkyl groups are the more basic ones.
         ProtectingGroup::Ester => before.carbons(root) > 1,
         ProtectingGroup::ArylAlkyl => before.carbons(root) > 1 && before.ring(atom) == 0,

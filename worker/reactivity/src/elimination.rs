@@ -11,7 +11,7 @@ use crate::alkylation::is_doubly_activated;
 use crate::change::{Facts, Step};
 use crate::competition::closed_ring_size;
 use crate::event::Event;
-use crate::group::{Group, aromatic_positions};
+use crate::group::{Group, aromatic_positions, has_conjugated_nitro};
 use crate::queries::*;
 use crate::refusal::Refusal;
 
@@ -130,6 +130,10 @@ impl Base {
 fn eliminates(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
     let it = &step.before;
     let base = Base::of(it, nucleophile);
+    let is_cyanide = it.is_cyano(nucleophile);
+    if (base == Base::Anion || is_cyanide) && it.next_to(carbon).any(|beta| is_nitrobenzylic(it, beta)) {
+        return true;
+    }
     if base == Base::Soft {
         return false;
     }
@@ -167,6 +171,15 @@ fn has_acceptor(it: &Facts, beta: u32) -> bool {
             && it.group(next) != Group::Acid
             && it.group(next) != Group::Sulfoxide
     })
+}
+
+/// Returns true for a CH2 ortho or para to a nitro group, whose proton a phenoxide or cyanide takes: the styrene forms (Clayden, Greeves and Warren, chapter 17).
+fn is_nitrobenzylic(it: &Facts, beta: u32) -> bool {
+    it.is_sp3(beta)
+        && it.hydrogens(beta) > 0
+        && it
+            .next_to(beta)
+            .any(|ring| it.is_aromatic_carbon(ring) && has_conjugated_nitro(&it.structure, ring))
 }
 
 /// Returns true for a CH2 at a position of an azine or azole from which the ring takes the negative charge: 2 and 4 of pyridine, 2 of thiazole.

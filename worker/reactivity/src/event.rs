@@ -470,7 +470,7 @@ fn changed(step: &Step<'_>, atom: u32, events: &mut Vec<Event>) {
         {
             events.push(Event::AzideReduction { nitrogen: atom });
         }
-        N | O | S if gained > 0 => {
+        N | O | S if gained > 0 || is_freed_as_lactam(step, atom) => {
             let root = step.lost(atom).find(|&(gone, order)| {
                 order == Order::Single
                     && matches!(step.before.element(gone), C | SI | S | P | B)
@@ -480,6 +480,15 @@ fn changed(step: &Step<'_>, atom: u32, events: &mut Vec<Event>) {
         }
         _ => {}
     }
+}
+
+/// Returns true for the oxygen of an alkoxyazine that loses its alkyl group and becomes the carbonyl group of the lactam.
+fn is_freed_as_lactam(step: &Step<'_>, oxygen: u32) -> bool {
+    let before = &step.before;
+    before.group(oxygen) == Group::ArylEther
+        && step
+            .reordered(oxygen)
+            .any(|(ipso, was, now)| before.is_aromatic(ipso) && was == Order::Single && now == Order::Double)
 }
 
 fn reduced_carbon(step: &Step<'_>, atom: u32, gained: i32) -> Option<Event> {

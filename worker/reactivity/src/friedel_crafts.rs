@@ -9,7 +9,7 @@ use crate::arylation::is_beside_phenol;
 use crate::change::{Facts, Step};
 use crate::cleavage::keeps_lewis_acid_labile_group;
 use crate::competition::gains_ring_bond;
-use crate::group::{Group, aromatic_positions};
+use crate::group::{Group, aromatic_positions, positions_beside};
 use crate::lithiation::is_lithiated;
 use crate::queries::*;
 use crate::refusal::Refusal;
@@ -93,6 +93,9 @@ pub fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> V
         }
         // The carbinol of two arenes, one of them rich, ionises in acid and takes a second ring (March, chapter 11).
         Group::Aldehyde if before.aryls(electrophile) > 0 && !is_lithiated(step, carbon) => {
+            Err(Refusal::SelfReacting)
+        }
+        Group::Aldehyde if is_formaldehyde_with_aniline(before, carbon, electrophile) => {
             Err(Refusal::SelfReacting)
         }
         Group::Aldehyde | Group::Ketone | Group::ImineCarbon => lithiation_or(step, carbon, 12),
@@ -322,6 +325,21 @@ fn is_beta_of_sulfonylpyrrole(before: &Facts, carbon: u32) -> bool {
 /// Returns true if the Vilsmeier reagent takes this position.
 pub fn takes_vilsmeier_reagent(facts: &Facts, carbon: u32) -> bool {
     score(facts, carbon) >= LEAST_FOR_VILSMEIER
+}
+
+/// Returns true for formaldehyde and a ring with an amino group: it takes the nitrogen first, and what the ring makes of it is the diarylmethane (March, chapters 11 and 16).
+fn is_formaldehyde_with_aniline(it: &Facts, carbon: u32, aldehyde: u32) -> bool {
+    let is_amino = |next: u32| {
+        matches!(
+            it.group(next),
+            Group::Aniline
+                | Group::SecondaryAniline
+                | Group::TertiaryAniline
+                | Group::PoorAniline
+                | Group::Diarylamine
+        )
+    };
+    it.hydrogens(aldehyde) == 2 && positions_beside(&it.structure, carbon, is_amino) > 0
 }
 
 /// Returns true for an aldehyde with a halogen beside it, whose carbinol on a rich ring ionises and takes a second ring (March, chapter 11).

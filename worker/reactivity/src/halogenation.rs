@@ -14,6 +14,9 @@ type Verdict = Result<(), Refusal>;
 
 pub fn deoxyhalogenation(step: &Step<'_>, carbon: u32, oxygen: u32) -> Verdict {
     let before = &step.before;
+    if is_displaced_by_ion(step, carbon, oxygen) {
+        return displacement_by_ion(step, carbon);
+    }
     if takes_hydrogen_halide(step, carbon) {
         if before.next_to(carbon).any(|next| before.is_cyclopropane(next)) {
             return Err(Refusal::SelfReacting);
@@ -53,6 +56,33 @@ pub fn deoxyhalogenation(step: &Step<'_>, carbon: u32, oxygen: u32) -> Verdict {
                     && !step.are_equivalent(atom, oxygen)
             });
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for a halide ion and the sulfonate of an alcohol, which it displaces in neutral medium: potassium fluoride and cryptand, lithium bromide.
+pub fn is_displaced_by_ion(step: &Step<'_>, carbon: u32, oxygen: u32) -> bool {
+    let it = &step.before;
+    it.group(oxygen) == Group::SulfonateOxygen
+        && step
+            .gained(carbon)
+            .any(|(halogen, _)| is_halogen(it.element(halogen)) && it.at(halogen).charge == -1)
+}
+
+/// Checks the displacement of a sulfonate by a halide ion. Fluoride takes the proton of a free acid, phenol or thiol, whose anion is the better nucleophile (Miller and others, Angew. Chem. Int. Ed.
+/// 2008, 47, 8998).
+fn displacement_by_ion(step: &Step<'_>, carbon: u32) -> Verdict {
+    let it = &step.before;
+    if it.carbons(carbon) > 2 {
+        return Err(Refusal::Hindered);
+    }
+    let is_acid = |atom: u32| {
+        matches!(
+            it.group(atom),
+            Group::AcidOxygen | Group::SulfonicOxygen | Group::Phenol | Group::Thiol | Group::Thiophenol
+        ) && it.hydrogens(atom) > 0
+            && step.is_untouched(atom)
+    };
+    let is_fluoride = step.gained(carbon).any(|(halogen, _)| it.element(halogen) == F);
+    if is_fluoride && step.atoms().any(is_acid) { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
 /// Returns true for a free alcohol, or the oxygen of an open ether of two alkyl groups, which hydrogen bromide takes before a lactone (March, chapter 10).

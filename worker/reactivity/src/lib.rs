@@ -31,6 +31,7 @@ mod bifunctional;
 mod carbanion;
 mod carbonyl;
 mod change;
+mod claisen;
 mod classify;
 mod cleavage;
 mod competition;

@@ -20,6 +20,14 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     if step.joined().any(|(nitrogen, carbon)| adds_beside_acceptor(it, nitrogen, carbon)) {
         return Err(Refusal::Position);
     }
+    let takes_alkynoate = |event: &Event| {
+        matches!(*event, Event::Acylation { nucleophile, carbon } if is_amine(it, nucleophile)
+            && it.group(carbon) == Group::Ester
+            && it.next_to(carbon).any(|alkyne| it.triply(alkyne).is_some() && step.is_untouched(alkyne)))
+    };
+    if events.iter().any(takes_alkynoate) {
+        return Err(Refusal::CompetingGroup);
+    }
     let is_from_boron = |event: &Event| matches!(*event, Event::ConjugateAddition { nucleophile, .. } if it.group(nucleophile) == Group::Organoboron);
     if events.iter().any(is_from_boron) && step.keeps_free_azole() {
         return Err(Refusal::CompetingGroup);
@@ -45,6 +53,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                     && kept.iter().any(|&end| is_of_vinyl_ketone(it, end))
         }
         Event::ReductiveAmination { nitrogen, .. } => is_donor(nitrogen),
+        // Amines add to acrylates before they take the ester.
+        Event::Acylation { nucleophile, carbon } => is_donor(nucleophile) && it.group(carbon) == Group::Ester,
         _ => false,
     };
     if events.iter().any(takes_acceptor) { Err(Refusal::CompetingGroup) } else { Ok(()) }

@@ -40,11 +40,12 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     small_rings(step)
 }
 
-/// Returns true if an atom that the step frees makes the product too unstable to keep, there or beside it.
+/// Returns true if an atom that the step frees, or a halide that it makes, makes the product too unstable to keep, there or beside it.
 fn frees_unstable(step: &Step<'_>, event: &Event) -> bool {
     let freed = match *event {
         Event::Cleavage { atom, .. } => atom,
         Event::NitroReduction { nitrogen } => nitrogen,
+        Event::Deoxyhalogenation { carbon, .. } => carbon,
         _ => return false,
     };
     let is_unstable = |atom: u32| !stability::is_stable(step.after, atom);

@@ -5,18 +5,22 @@
 
 use chem::Order;
 
+use crate::bifunctional::is_amine;
 use crate::change::{Facts, Step};
 use crate::cleavage::keeps_lewis_acid_labile_group;
 use crate::group::Group;
 use crate::queries::*;
 use crate::refusal::Refusal;
 
-/// Refuses additions to plain alkyl nitriles that nothing helps, or whose acid takes a protecting group off.
+/// Refuses additions to plain alkyl nitriles that nothing helps, or whose acid takes a protecting group off, and amidines beside a free amine.
 ///
 /// # Errors
-/// Fails with [`Refusal::Unreactive`] or [`Refusal::Incompatible`].
+/// Fails with [`Refusal::Unreactive`], [`Refusal::Incompatible`] or [`Refusal::CompetingGroup`].
 pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
     let it = &step.before;
+    if step.joined().any(|(nitrogen, carbon)| is_amidine_beside_amine(step, nitrogen, carbon)) {
+        return Err(Refusal::CompetingGroup);
+    }
     let Some(nitrile) = step.atoms().find(|&atom| it.group(atom) == Group::Nitrile && is_plain(it, atom))
     else {
         return Ok(());
@@ -33,6 +37,39 @@ pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
         return Err(Refusal::Incompatible);
     }
     Ok(())
+}
+
+/// Returns true for a nitrogen and the carbon of an imidate, thioimidate or nitrile that becomes an amidine beside a second free amine, which takes it as well.
+fn is_amidine_beside_amine(step: &Step<'_>, nitrogen: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_donor = matches!(
+        it.group(nitrogen),
+        Group::Ammonia
+            | Group::PrimaryAmine
+            | Group::SecondaryAmine
+            | Group::Aniline
+            | Group::SecondaryAniline
+    );
+    let loses_alcohol = || step.lost(carbon).any(|(gone, _)| matches!(it.element(gone), O | S));
+    let is_imidate = || {
+        it.doubly(carbon, |next| it.element(next) == N).is_some()
+            && it.carbons(carbon) == 1
+            && loses_alcohol()
+    };
+    let becomes_amidine = || {
+        step.image(carbon).is_some_and(|image| {
+            step.after.count(image, N) == 2
+                && !step.after.is_aromatic(image)
+                && step.after.carbons(image) == 1
+        })
+    };
+    is_donor
+        && it.element(carbon) == C
+        && (it.group(carbon) == Group::Nitrile || is_imidate())
+        && becomes_amidine()
+        && step
+            .atoms()
+            .any(|atom| is_amine(it, atom) && step.is_untouched(atom) && !step.are_equivalent(atom, nitrogen))
 }
 
 /// Returns true for a nitrile on a saturated carbon with hydrogen and no acceptor or halogen.

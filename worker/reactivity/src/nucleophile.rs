@@ -59,6 +59,12 @@ pub fn competing_site(
             (Group::Phenol, Group::OximeOxygen) | (Group::OximeOxygen, Group::Phenol) => 10,
             // The smaller alkoxide is alkylated before the anion of a carbamate, which has a tert-butyl group or the like beside it.
             (Group::PrimaryAlcohol | Group::SecondaryAlcohol, Group::CarbamateNitrogen) => -TIE_MARGIN,
+            // The anion of an anilide or N-aryl carbamate, beside an amino group of an azine that is less acidic (Bordwell 1988).
+            (Group::CarbamateNitrogen | Group::AmideNitrogen, Group::PoorAniline)
+                if reagent == Reagent::Alkyl && before.aryls(own) == 1 && !before.is_aromatic(own) =>
+            {
+                -4 * TIE_MARGIN
+            }
             // O–H and N–H acids and doubly activated C–H have like acidities (Bordwell 1988).
             (own, other)
                 if is_alike

@@ -7,6 +7,7 @@ use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::friedel_crafts::takes_vilsmeier_reagent;
 use crate::group::Group;
+use crate::halogenation::is_displaced_by_ion;
 use crate::named::named;
 use crate::nitrile::becomes_imidate;
 use crate::queries::*;
@@ -77,7 +78,7 @@ pub enum StepOperation {
     Thionation,
     /// Phosphoryl chloride, trifluoroacetic anhydride or the like makes a nitrile of an amide.
     AmideDehydration,
-    /// Hydrazine makes a hydrazide of an ester.
+    /// Hydrazine makes a hydrazide of an ester, hydroxylamine a hydroxamic acid.
     Hydrazinolysis,
     /// Borane, then hydrogen peroxide, makes an alcohol of an alkene.
     Hydroboration,
@@ -100,6 +101,9 @@ pub fn of_event(step: &Step<'_>, event: &Event) -> Option<(StepOperation, u32)> 
     Some(match *event {
         Event::LactamHalogenation { carbon } => (StepOperation::RingChlorination, carbon),
         Event::AcidActivation { carbon } => (StepOperation::AcidHalogenation, carbon),
+        Event::Deoxyhalogenation { carbon, oxygen } if is_displaced_by_ion(step, carbon, oxygen) => {
+            return None;
+        }
         Event::Deoxyhalogenation { carbon, oxygen } if comes_from_tetrahalide(step, carbon) => {
             (StepOperation::Appel, oxygen)
         }
@@ -274,9 +278,11 @@ fn is_hydrated(step: &Step<'_>, end: u32) -> bool {
         && it.doubly(end, |near| it.element(near) == C && step.hydrogens_gained(near) > 0).is_some()
 }
 
-/// Returns true for hydrazine, or one with a free end, and the acyl carbon of an ester.
+/// Returns true for hydrazine or hydroxylamine, or one with a free end, and the acyl carbon of an ester.
 fn is_hydrazinolysis(it: &Facts, nitrogen: u32, acyl: u32) -> bool {
-    it.group(nitrogen) == Group::Hydrazine && it.hydrogens(nitrogen) == 2 && it.group(acyl) == Group::Ester
+    matches!(it.group(nitrogen), Group::Hydrazine | Group::Hydroxylamine)
+        && it.hydrogens(nitrogen) == 2
+        && it.group(acyl) == Group::Ester
 }
 
 /// Returns true for the oxygen of a phenol and the carbon of a plain alkyl group that it loses.

@@ -152,6 +152,11 @@ fn acyl(step: &Step<'_>, carbon: u32) -> Verdict {
 
 fn hydrogenation(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
     let before = &step.before;
+    if is_reduced_by_hydride(step, carbon, partner) {
+        return refuse_unreacted(step, carbon, |group| {
+            matches!(group, Group::Aldehyde | Group::Ketone | Group::AcylHalide | Group::ImineCarbon)
+        });
+    }
     if before.is_aromatic(carbon) {
         // Hydrogenation of benzene rings needs conditions that no other unsaturated group survives.
         let benzene =
@@ -180,6 +185,34 @@ fn hydrogenation(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
             }
     });
     if victim || keeps_chloride_of_azine(step) { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for what borohydrides and the like reduce without a metal: the double bond of a nitroalkene, and the nitrogen's ring of a quinoline, isoquinoline or N-alkylazinium
+/// ion, in acid (Hassner and Heathcock, J. Org. Chem. 1964, 29, 1350; Gribble, Chem. Soc. Rev. 1998, 27, 395; Rueping and others, Angew. Chem. Int. Ed. 2006, 45, 3683). Nitro and azido groups
+/// stay beside a nitroalkene alone.
+pub fn is_reduced_by_hydride(step: &Step<'_>, carbon: u32, partner: u32) -> bool {
+    let before = &step.before;
+    let bears_nitro = |end: u32| before.next_to(end).any(|next| before.is_nitro(next));
+    if !before.is_aromatic(carbon) {
+        return before.group(carbon) == Group::Alkene && (bears_nitro(carbon) || bears_nitro(partner));
+    }
+    let is_of_ring = |nitrogen: u32| {
+        before.element(nitrogen) == N
+            && before.is_aromatic(nitrogen)
+            && before.ring(nitrogen) == 6
+            && (before.at(nitrogen).charge == 1 && before.count(nitrogen, O) == 0
+                || is_in_fused_ring(before, nitrogen))
+            && !stays_aromatic(step, nitrogen)
+    };
+    let is_oxidant = |atom: u32| matches!(before.group(atom), Group::Nitro | Group::Azide);
+    aromatic_positions(&before.structure, carbon).iter().any(|&(atom, _)| is_of_ring(atom))
+        && !step.atoms().any(is_oxidant)
+}
+
+/// Returns true for the nitrogen of an azine with a fused benzene ring.
+fn is_in_fused_ring(before: &Facts, nitrogen: u32) -> bool {
+    let positions = aromatic_positions(&before.structure, nitrogen);
+    positions.iter().filter(|&&(atom, _)| before.is_shared_by_aromatic_rings(atom)).count() == 2
 }
 
 /// Returns true for an oxygen that keeps its benzyl group, and for an amine that keeps one and its ring.

@@ -5,6 +5,7 @@
 //! (carbamates without N–H cannot react by way of the isocyanate).
 
 use crate::arylation::has_open_boron;
+use crate::attacked_groups::FAST_ARENE;
 use crate::base_labile::{is_amino_ester, is_ester_of_alcohol};
 use crate::bifunctional::is_amine;
 use crate::change::{Facts, Step};
@@ -344,6 +345,10 @@ fn aromatic_amination(step: &Step<'_>, amine: u32, carbon: u32, leaving: u32) ->
     }
     if is_aldehyde_hydrazone(it, amine) && closed_ring_size(step, amine, carbon).is_none() {
         return Err(Refusal::Unreactive);
+    }
+    let is_hydrazine = it.group(amine) == Group::Hydrazine && it.degree(amine) == 1;
+    if is_hydrazine && electrophile::aryl(it, carbon) < FAST_ARENE && step.atoms().any(is_taken) {
+        return Err(Refusal::CompetingGroup);
     }
     if is_small && electrophile::needs_heat(it, carbon, leaving) && step.atoms().any(is_taken) {
         return Err(Refusal::CompetingGroup);

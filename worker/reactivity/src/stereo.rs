@@ -9,6 +9,7 @@ use chem::{Centre, is_odd};
 use crate::asymmetric::{self, StereoSource};
 use crate::change::Step;
 use crate::event::Event;
+use crate::halogenation::is_displaced_by_ion;
 use crate::queries::*;
 use crate::refusal::Refusal;
 
@@ -81,7 +82,11 @@ fn inverts(step: &Step<'_>, events: &[Event], atom: u32) -> Option<bool> {
                     });
                 return (!migration && !cation).then_some(true);
             }
-            Event::Deoxyhalogenation { carbon, .. } if carbon == atom => return None,
+            Event::Deoxyhalogenation { carbon, oxygen } if carbon == atom => {
+                let is_inverted =
+                    is_displaced_by_ion(step, carbon, oxygen) && !step.before.is_benzylic_or_allylic(carbon);
+                return is_inverted.then_some(true);
+            }
             Event::Coupling { metal, .. } if metal == atom => return Some(false),
             _ => {}
         }

@@ -52,6 +52,14 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 if is_condensed_with_its_own(step, nucleophile, carbon) {
                     return Err(Refusal::SelfReacting);
                 }
+                if matches!(it.group(carbon), Group::AcylHalide | Group::Anhydride)
+                    && is_end_of_methylhydrazine(it, nucleophile)
+                {
+                    return Err(Refusal::CompetingGroup);
+                }
+                if leaves_twin_chloride(step, carbon) || is_half_of_oxalic_acid(step, carbon) {
+                    return Err(Refusal::CompetingGroup);
+                }
                 if is_acylating(it, carbon) && is_one_of_two(step, nucleophile)
                     || it.group(carbon) != Group::Ester && is_half_of_lopsided_diamine(step, nucleophile)
                 {
@@ -74,6 +82,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             }
             Event::ReductiveAmination { carbon, .. } if is_beside_enol(it, carbon) => {
                 return Err(Refusal::Unreactive);
+            }
+            Event::Alkylation { nucleophile, leaving, .. }
+                if it.ring(leaving) != 3 && step.keeps_epoxide() && keeps_amine(step, nucleophile) =>
+            {
+                return Err(Refusal::CompetingGroup);
             }
             Event::Alkylation { nucleophile, carbon, leaving }
                 if is_open(step, nucleophile, carbon)
@@ -99,6 +112,27 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                     && (is_amidinic(it, nitrogen, 1)
                         || is_vinylogous_amidine(it, nitrogen)
                         || is_beside_trifluoromethyl(it, carbon)) =>
+            {
+                return Err(Refusal::Unreactive);
+            }
+            Event::ReductiveAmination { carbon, .. } | Event::Acetalisation { carbon }
+                if is_free_aminobenzaldehyde(step, carbon) =>
+            {
+                return Err(Refusal::SelfReacting);
+            }
+            Event::ReductiveAmination { nitrogen, .. } | Event::Imination { nitrogen, .. }
+                if is_of_aminothiol(step, nitrogen) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
+            Event::ReductiveAmination { nitrogen, carbon } if is_crowded_pair(it, nitrogen, carbon) => {
+                return Err(Refusal::Hindered);
+            }
+            Event::ReductiveAmination { nitrogen, carbon }
+                if it.group(carbon) == Group::Ketone
+                    && it.aryls(carbon) > 0
+                    && is_open(step, nitrogen, carbon)
+                    && is_amidinic(it, nitrogen, 2) =>
             {
                 return Err(Refusal::Unreactive);
             }
@@ -172,6 +206,89 @@ fn is_ring_of_guanidine(it: &Facts, events: &[Event], amine: u32, own: u32) -> b
     it.hydrogens(amine) == 2
         && (it.group(amine) == Group::Amidine || is_amidinic(it, amine, 2))
         && events.iter().any(is_second)
+}
+
+/// Returns true for an amine that keeps a hydrogen as it is alkylated: it opens an epoxide of the mixture (Clayden, Greeves and Warren, chapter 15).
+fn keeps_amine(step: &Step<'_>, amine: u32) -> bool {
+    matches!(
+        step.before.group(amine),
+        Group::Ammonia | Group::PrimaryAmine | Group::SecondaryAmine | Group::Aniline
+    ) && step.image(amine).is_some_and(|image| step.after.hydrogens(image) > 0)
+}
+
+/// Returns true for the free end of a hydrazine with one primary alkyl group, whose other nitrogen takes acyl halides and anhydrides first (Ragnarsson, Chem. Soc. Rev. 2001, 30, 205).
+fn is_end_of_methylhydrazine(it: &Facts, end: u32) -> bool {
+    let is_primary = |alkyl: u32| it.is_sp3(alkyl) && it.carbons(alkyl) < 2 && it.aryls(alkyl) == 0;
+    it.group(end) == Group::Hydrazine
+        && it.hydrogens(end) == 2
+        && it
+            .next_to(end)
+            .any(|next| it.element(next) == N && it.hydrogens(next) == 1 && it.next_to(next).any(is_primary))
+}
+
+/// Returns true for one of two acyl chlorides of a molecule that are alike, where the step leaves the other: an amine takes both. Oxalyl chloride stops.
+fn leaves_twin_chloride(step: &Step<'_>, acyl: u32) -> bool {
+    let it = &step.before;
+    it.group(acyl) == Group::AcylHalide
+        && step.atoms().any(|other| {
+            other != acyl
+                && it.group(other) == Group::AcylHalide
+                && step.are_in_same_molecule(acyl, other)
+                && step.is_untouched(other)
+                && it.bond(acyl, other).is_none()
+        })
+}
+
+/// Returns true for an acid group of oxalic acid, which coupling reagents take apart to the oxides of carbon; chemists use its ester chloride.
+fn is_half_of_oxalic_acid(step: &Step<'_>, acid: u32) -> bool {
+    let it = &step.before;
+    it.group(acid) == Group::Acid
+        && it.next_to(acid).any(|other| it.group(other) == Group::Acid && step.image(other).is_some())
+}
+
+/// Returns true for the primary amine of a 1,2-aminothiol with its free thiol, which closes to the thiazolidine or benzothiazoline (Clayden, Greeves and Warren, chapter 11).
+fn is_of_aminothiol(step: &Step<'_>, amine: u32) -> bool {
+    let it = &step.before;
+    matches!(it.group(amine), Group::PrimaryAmine | Group::Aniline)
+        && it.hydrogens(amine) == 2
+        && it.distances(amine, 3).into_iter().any(|(sulfur, distance)| {
+            distance == 3
+                && matches!(it.group(sulfur), Group::Thiol | Group::Thiophenol)
+                && it.hydrogens(sulfur) > 0
+                && step.is_untouched(sulfur)
+        })
+}
+
+/// Returns true for an aryl ketone with a tertiary alkyl group, and for a ketone and triphenylmethylamine (Abdel-Magid and others 1996).
+fn is_crowded_pair(it: &Facts, nitrogen: u32, ketone: u32) -> bool {
+    let is_tertiary = |next: u32| it.is_sp3(next) && it.carbons(next) == 4 && it.ring(next) != 3;
+    let is_trityl = |next: u32| it.is_sp3(next) && it.aryls(next) == 3;
+    it.group(ketone) == Group::Ketone
+        && (it.aryls(ketone) > 0 && it.next_to(ketone).any(is_tertiary)
+            || it.next_to(nitrogen).any(is_trityl))
+}
+
+/// Returns true for 2- or 4-aminobenzaldehyde with its free amino group, which condenses with itself in the acid that the step needs (Smith and Opie, Org. Synth. 1948, 28, 11). Two halogens, another
+/// acceptor or the nitrogen of an azine tame it.
+fn is_free_aminobenzaldehyde(step: &Step<'_>, aldehyde: u32) -> bool {
+    let it = &step.before;
+    let is_amine = |next: u32| {
+        matches!(it.group(next), Group::Aniline | Group::PoorAniline)
+            && it.hydrogens(next) == 2
+            && step.is_untouched(next)
+    };
+    let is_on_own_ring = |ipso: u32| {
+        let positions = aromatic_positions(&it.structure, ipso);
+        let bears = |wanted: &dyn Fn(u32) -> bool| {
+            positions.iter().filter(|&&(atom, _)| it.next_to(atom).any(wanted)).count()
+        };
+        positions.iter().all(|&(atom, _)| it.element(atom) == C)
+            && positions.iter().any(|&(atom, distance)| distance != 2 && it.next_to(atom).any(is_amine))
+            && bears(&|next| !it.is_aromatic(next) && it.impoverishes_ring(next)) == 0
+            && bears(&|next| is_halogen(it.element(next))) < 2
+    };
+    it.group(aldehyde) == Group::Aldehyde
+        && it.next_to(aldehyde).any(|ipso| it.is_aromatic_carbon(ipso) && is_on_own_ring(ipso))
 }
 
 /// Returns true for an amino group with this many hydrogens on a carbon beside the nitrogen of an azine or azole, or across from one in an azine,

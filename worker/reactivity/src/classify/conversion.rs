@@ -322,6 +322,10 @@ fn halogen_or_sulfone(step: &Step<'_>, atom: u32, bond: NewBond) -> Option<React
     match bond.element {
         F | CL | BR | I if aromatic && from_oxygen => Some(class!("hydroxyazine to halide")),
         F | CL | BR | I if aromatic && from_halogen => Some(class!("aryl halide exchange")),
+        // By fluoride ion, from nitroarenes and trimethylammonium salts (Adams and Clark, Chem. Soc. Rev. 1999, 28, 225).
+        F if aromatic && leaving.is_some_and(|gone| it.is_nitro(gone) || it.is_onium(gone)) => {
+            Some(class!("nucleophilic fluorination"))
+        }
         F | CL | BR | I if from_halogen => Some(class!("halide exchange")),
         F | CL | BR | I
             if it.group(atom) == Group::Aldehyde && it.carbons(atom) == 0 && step.gains(atom, O) =>

@@ -52,12 +52,13 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
                 && (is_beside_aldol(step, nucleophile)
                     || step.atoms().any(|atom| is_acyloxymethyl(&step.before, atom)))
         }
-        Event::Arylation { nucleophile, .. } => is_cyanohydrin_oxygen(&step.before, nucleophile),
         Event::Aldol { nucleophile, carbon } | Event::Olefination { ylide: nucleophile, carbon } => {
             is_beside_aldol(step, nucleophile) || is_aldol_ketone(step, carbon)
         }
-        Event::Arylation { nucleophile, .. } if is_alcohol(&step.before, nucleophile) => {
-            step.atoms().any(|atom| is_mannich_ketone(step, atom))
+        Event::Arylation { nucleophile, .. } => {
+            is_cyanohydrin_oxygen(&step.before, nucleophile)
+                || is_alcohol(&step.before, nucleophile)
+                    && step.atoms().any(|atom| is_mannich_ketone(step, atom))
         }
         Event::Coupling { metal, .. } => {
             matches!(step.before.group(metal), Group::Organoboron | Group::Organotin)

@@ -7,6 +7,7 @@
 
 use chem::Order;
 
+use crate::base_labile::is_aldol;
 use crate::change::{Facts, Step};
 use crate::competition::closed_ring_size;
 use crate::event::Event;
@@ -28,6 +29,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         Event::Alkylation { nucleophile, carbon, leaving } => {
             step.before.is_hydroxyl(leaving) && is_stilbene_carbinol(&step.before, nucleophile, carbon)
         }
+        // The amine of its making turns the sulfonate of an aldol into the enone.
+        Event::Sulfonylation { nucleophile, .. } => is_aldol(&step.before, nucleophile),
         Event::Acylation { nucleophile, carbon } => {
             step.before.element(nucleophile) == N && has_vicinal_dihalide(&step.before, carbon)
         }

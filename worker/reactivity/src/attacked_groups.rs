@@ -98,6 +98,7 @@ fn attacks_other_site(step: &Step<'_>, operation: StepOperation, own: u32) -> bo
         }
         StepOperation::Epoxidation => {
             is_enone_for_peracid(step, own)
+                || keeps(&|atom| step.is_kept_acid(atom) && is_in_reach_of_epoxide(it, atom, own))
                 || is_lone_alkene(it, own) && keeps(&|atom| is_basic_azine(it, atom))
         }
         StepOperation::Diazotisation => {
@@ -180,6 +181,14 @@ fn is_enone_for_peracid(step: &Step<'_>, carbon: u32) -> bool {
     };
     let far = it.doubly(carbon, |far| it.element(far) == C);
     (is_poor(carbon) || far.is_some_and(is_poor)) && step.atoms().any(is_peracid)
+}
+
+/// Returns true for the acid of a γ,δ-unsaturated acid, which opens the epoxide to a lactone of five as it forms (March, chapter 15).
+fn is_in_reach_of_epoxide(it: &Facts, acid: u32, carbon: u32) -> bool {
+    let far = it.doubly(carbon, |far| it.element(far) == C);
+    let near = it.distances(acid, 4);
+    let distance = |end: u32| near.iter().find(|&&(atom, _)| atom == end).map(|&(_, distance)| distance);
+    [Some(carbon), far].into_iter().flatten().filter_map(distance).min() == Some(4)
 }
 
 /// Returns true for an amide on the nitrogen of an arene with a ketone ortho to it: the thioamide closes with it to the benzothiazine.

@@ -225,7 +225,7 @@ fn has_free_amine(it: &Facts, carbon: u32) -> bool {
 }
 
 /// Returns true for the hydroxyl group of an aldol, which the base that an alkyl halide needs takes apart or turns into the enone (Clayden, Greeves and Warren, chapter 26).
-fn is_aldol(it: &Facts, oxygen: u32) -> bool {
+pub fn is_aldol(it: &Facts, oxygen: u32) -> bool {
     let is_enolisable = |alpha: u32| {
         it.is_sp3(alpha)
             && it.hydrogens(alpha) > 0

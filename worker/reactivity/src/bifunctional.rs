@@ -39,6 +39,16 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             {
                 return Err(Refusal::CompetingGroup);
             }
+            Event::Alkylation { nucleophile, carbon, leaving }
+                if is_far_end_of_lactam(step, nucleophile, carbon, leaving) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
+            Event::Alkylation { nucleophile, carbon, .. }
+                if closes_aminothiazole(step, nucleophile, carbon) =>
+            {
+                return Err(Refusal::SelfReacting);
+            }
             Event::Alkylation { nucleophile, .. } if is_beside_ring_nitrogen(&step.before, nucleophile) => {
                 return Err(Refusal::CompetingGroup);
             }
@@ -59,6 +69,28 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             | Event::Arylation { nucleophile: donor, carbon, leaving }
                 if matches!(step.before.element(donor), B | C)
                     && is_chloride_beside_azolate(step, carbon, leaving) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
+            // Palladium couples the alkyne of the next molecule before it brings an amine.
+            Event::Arylation { nucleophile, carbon, leaving }
+                if step.before.element(nucleophile) == N
+                    && matches!(step.before.element(leaving), BR | I)
+                    && electrophile::activation(&step.before, carbon) < electrophile::ACTIVATED
+                    && step.atoms().any(|atom| {
+                        step.before.group(atom) == Group::TerminalAlkyne
+                            && step.is_untouched(atom)
+                            && step.are_in_same_molecule(atom, carbon)
+                    }) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
+            // The carboxylate takes the sulfonyl chloride, and the mixed anhydride the alcohol.
+            Event::Sulfonylation { nucleophile, .. }
+                if matches!(
+                    step.before.group(nucleophile),
+                    Group::PrimaryAlcohol | Group::SecondaryAlcohol
+                ) && step.atoms().any(|atom| step.is_kept_acid(atom)) =>
             {
                 return Err(Refusal::CompetingGroup);
             }
@@ -204,6 +236,45 @@ fn is_free_glycosyl_donor(step: &Step<'_>, nucleophile: u32, carbon: u32, leavin
         && is_oxocarbenium(it, carbon, leaving)
         && !step.are_in_same_molecule(nucleophile, carbon)
         && step.atoms().any(is_alcohol)
+}
+
+/// Returns true for the oxygen of a pyrimidinone, quinazolinone or pyridazinone and a primary halide or sulfonate, which the nitrogen beside takes, and for the nitrogen of a thiolactam or thioamide, whose sulfur
+/// does (Joule and Mills 2010, chapters 8 and 14).
+fn is_far_end_of_lactam(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
+    let it = &step.before;
+    let is_halide = is_heavy_halogen(it.element(leaving)) || it.group(leaving) == Group::SulfonateOxygen;
+    let is_thio = |next: u32| {
+        it.doubly(next, |sulfur| {
+            it.element(sulfur) == S && it.degree(sulfur) == 1 && step.is_untouched(sulfur)
+        })
+        .is_some()
+    };
+    let is_of_diazine = |ipso: u32| {
+        let nitrogens =
+            aromatic_positions(&it.structure, ipso).into_iter().filter(|&(atom, _)| it.element(atom) == N);
+        it.is_aromatic(ipso) && it.ring(ipso) == 6 && it.is_carbonyl(ipso) && nitrogens.count() == 2
+    };
+    let has_free_nitrogen =
+        |ipso: u32| it.next_to(ipso).any(|next| it.element(next) == N && it.hydrogens(next) > 0);
+    is_halide
+        && !step.are_in_same_molecule(nucleophile, carbon)
+        && match it.element(nucleophile) {
+            N => it.hydrogens(nucleophile) > 0 && it.next_to(nucleophile).any(is_thio),
+            O => {
+                it.hydrogens(carbon) > 1
+                    && it.next_to(nucleophile).any(|ipso| is_of_diazine(ipso) && has_free_nitrogen(ipso))
+            }
+            _ => false,
+        }
+}
+
+/// Returns true for the sulfur of thiourea or of a primary thioamide and a halide beside a ketone that stays: the thiazole forms (Joule and Mills 2010, chapter 24).
+fn closes_aminothiazole(step: &Step<'_>, sulfur: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_amide = |next: u32| it.next_to(next).any(|far| it.element(far) == N && it.hydrogens(far) == 2);
+    it.element(sulfur) == S
+        && it.doubly(sulfur, is_amide).is_some()
+        && it.next_to(carbon).any(|ketone| it.group(ketone) == Group::Ketone && step.is_untouched(ketone))
 }
 
 /// Returns true for the imide N–H of an aromatic pyrimidinedione with another N–H of its rings, which is alkylated first: N1 of uracils, N7 of

@@ -271,6 +271,11 @@ fn keeps_base_labile_group(step: &Step<'_>, protecting_group: ProtectingGroup, a
                 Group::Isocyanate => true,
                 Group::Imide => is_open_imide(before, other),
                 Group::Alkyl => is_hydrolysed_halide(before, other),
+                _ if protecting_group == ProtectingGroup::Ester
+                    && is_hydrolysed_sulfonyl_group(before, other) =>
+                {
+                    true
+                }
                 Group::Aryl => {
                     !anilide && (is_hydrolysed_chloride(before, other) || is_chloropyrimidine(before, other))
                 }
@@ -304,6 +309,30 @@ fn is_hydrolysed_halide(it: &Facts, carbon: u32) -> bool {
         && it.hydrogens(carbon) > 0
         && it.next_to(carbon).any(|next| matches!(it.element(next), BR | I))
         && (it.is_benzylic_or_allylic(carbon) || it.is_alpha(carbon))
+}
+
+/// Returns true for the carbon of an alkyl sulfonate, which a carboxylate or hydroxide takes, for the sulfur of an aryl triflate, and for a sulfone beside the nitrogen of an azine or across from it, which hydroxide
+/// takes (March, chapters 10 and 13; Joule and Mills 2010, chapters 8 and 14).
+fn is_hydrolysed_sulfonyl_group(it: &Facts, sulfur: u32) -> bool {
+    let is_alkyl_sulfonate = |oxygen: u32| {
+        it.group(oxygen) == Group::SulfonateOxygen
+            && it.next_to(oxygen).any(|carbon| it.is_sp3(carbon) && it.hydrogens(carbon) == 2)
+    };
+    let is_triflate = || {
+        it.next_to(sulfur).any(|next| it.group(next) == Group::SulfonateOxygen)
+            && it.next_to(sulfur).any(|next| it.is_trifluoromethyl(next))
+    };
+    let is_on_diazine = |ipso: u32| {
+        let nitrogens = aromatic_positions(&it.structure, ipso).into_iter().filter(|&(atom, distance)| {
+            distance != 2 && it.group(atom) == Group::Azine && it.ring(atom) == 6
+        });
+        it.is_aromatic(ipso) && nitrogens.count() > 1
+    };
+    it.element(sulfur) == S
+        && it.oxo(sulfur) == 2
+        && (it.next_to(sulfur).any(is_alkyl_sulfonate)
+            || is_triflate()
+            || it.group(sulfur) == Group::Sulfone && it.next_to(sulfur).any(is_on_diazine))
 }
 
 /// Returns true for the carbon of a 4-chloropyrimidin-2-one, which water takes as it takes an acyl chloride (Joule and Mills, chapter 14).
@@ -406,6 +435,7 @@ fn hydrolysis(step: &Step<'_>, carbon: u32) -> Verdict {
                 && !step.are_equivalent(atom, carbon)
                 && (rank(atom) > own - 3
                     || is_hydrolysed_halide(before, atom)
+                    || is_hydrolysed_sulfonyl_group(before, atom)
                     || is_hydrolysed_chloride(before, atom))
         });
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }

@@ -8,6 +8,7 @@
 use chem::Order;
 
 use crate::alkylation::is_doubly_activated;
+use crate::base_labile::is_aldol;
 use crate::change::{Facts, Step};
 use crate::competition::closed_ring_size;
 use crate::event::Event;
@@ -31,6 +32,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 && (is_stilbene_carbinol(&step.before, nucleophile, carbon)
                     || is_beside_carbon_acid(&step.before, carbon))
         }
+        // The amine of its making turns the sulfonate of an aldol into the enone.
+        Event::Sulfonylation { nucleophile, .. } => is_aldol(&step.before, nucleophile),
         Event::Acylation { nucleophile, carbon } => {
             step.before.element(nucleophile) == N && has_vicinal_dihalide(&step.before, carbon)
         }

@@ -5,7 +5,7 @@ use chem::{Order, is_odd};
 use crate::change::{Facts, Step};
 use crate::electrophile;
 use crate::event::Event;
-use crate::group::Group;
+use crate::group::{Group, aromatic_positions};
 use crate::labile_acid;
 use crate::queries::*;
 use crate::refusal::Refusal;
@@ -13,6 +13,9 @@ use crate::ring_closure;
 use crate::stability::{self, is_bridgehead};
 
 type Verdict = Result<(), Refusal>;
+
+/// Most bonds between an amine and an aldehyde of its molecule that find each other.
+const LONGEST_REACH: u32 = 12;
 
 /// Checks the molecules of the reaction mixture, individually and together.
 pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
@@ -40,12 +43,16 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     small_rings(step)
 }
 
-/// Returns true if an atom that the step frees, or a halide that it makes, makes the product too unstable to keep, there or beside it.
+/// Returns true if an atom that the step frees, or a halide or sulfonate that it makes, makes the product too unstable to keep, there or beside it.
 fn frees_unstable(step: &Step<'_>, event: &Event) -> bool {
+    if frees_amine_of_aldehyde(step, event) || makes_amine_of_halide(step, event) {
+        return true;
+    }
     let freed = match *event {
         Event::Cleavage { atom, .. } => atom,
         Event::NitroReduction { nitrogen } => nitrogen,
         Event::Deoxyhalogenation { carbon, .. } => carbon,
+        Event::Sulfonylation { nucleophile, .. } => nucleophile,
         _ => return false,
     };
     let is_unstable = |atom: u32| !stability::is_stable(step.after, atom);
@@ -57,6 +64,42 @@ fn frees_unstable(step: &Step<'_>, event: &Event) -> bool {
     let frees_amine = matches!(event, Event::NitroReduction { .. });
     step.image(freed).is_some_and(|image| is_unstable(image) || step.after.next_to(image).any(is_unstable))
         || frees_amine && (0..step.after.atoms() as u32).any(is_reactive_halide)
+}
+
+/// Returns true if a nitrile or azide becomes an amine that takes the halide of its own molecule (Mandolini, Adv. Phys. Org. Chem. 1986).
+fn makes_amine_of_halide(step: &Step<'_>, event: &Event) -> bool {
+    let it = step.after;
+    let nitrogen = match *event {
+        Event::AzideReduction { nitrogen } => Some(nitrogen),
+        Event::NitrileReduction { carbon } => step.before.triply(carbon),
+        _ => None,
+    };
+    nitrogen.and_then(|nitrogen| step.image(nitrogen)).is_some_and(|amine| {
+        (0..it.atoms() as u32).any(|atom| it.is_alkyl_halide(atom) && takes_halide(it, amine, atom))
+    })
+}
+
+/// Returns true if acid frees the amine of an amino aldehyde: a primary or open secondary alkylamine, which makes imines and aminals, or that of 2- or 4-aminobenzaldehyde, which condenses with itself
+/// in acid (Smith and Opie, Org. Synth. 1948, 28, 11).
+fn frees_amine_of_aldehyde(step: &Step<'_>, event: &Event) -> bool {
+    let it = step.after;
+    let Event::Cleavage { atom, .. } = *event else { return false };
+    let Some(amine) = step.image(atom) else { return false };
+    let is_near_aldehyde = || {
+        it.distances(amine, LONGEST_REACH).into_iter().any(|(other, _)| it.group(other) == Group::Aldehyde)
+    };
+    let is_ortho_or_para = |ipso: u32| {
+        aromatic_positions(&it.structure, ipso).into_iter().any(|(ring, distance)| {
+            distance != 2 && it.next_to(ring).any(|next| it.group(next) == Group::Aldehyde)
+        }) && aromatic_positions(&it.structure, ipso).iter().all(|&(ring, _)| it.element(ring) == C)
+    };
+    match it.group(amine) {
+        Group::PrimaryAmine => is_near_aldehyde(),
+        Group::Aniline | Group::PoorAniline if it.hydrogens(amine) == 2 => {
+            it.next_to(amine).any(|ipso| it.is_aromatic_carbon(ipso) && is_ortho_or_para(ipso))
+        }
+        _ => false,
+    }
 }
 
 /// Returns true for an atom whose charge a proton would remove, in a molecule of more than three atoms (for an
@@ -414,7 +457,7 @@ fn is_cyclophane(it: &Facts, from: u32, to: u32) -> bool {
             let leaves = !it.is_aromatic(before) && !it.is_aromatic(after);
             aromatic
                 && leaves
-                && crate::group::aromatic_positions(&it.structure, part[0])
+                && aromatic_positions(&it.structure, part[0])
                     .iter()
                     .any(|&(atom, distance)| atom == part[span] && distance as usize == span)
                 && same_ring(it, part[0], part[span], span)

@@ -18,6 +18,12 @@ type Verdict = Result<(), Refusal>;
 /// Checks an event that is an oxidation or a reduction.
 pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     match *event {
+        // The amine that forms opens the epoxide of the next molecule.
+        Event::NitroReduction { .. } | Event::AzideReduction { .. } | Event::NitrileReduction { .. }
+            if step.keeps_epoxide() =>
+        {
+            Err(Refusal::CompetingGroup)
+        }
         Event::CarbonylReduction { carbon } => carbonyl(step, carbon),
         Event::AcylReduction { carbon } => acyl(step, carbon),
         Event::AmideReduction { carbon } => {
@@ -140,6 +146,9 @@ fn acyl(step: &Step<'_>, carbon: u32) -> Verdict {
             || (matches!(own, Group::Ester | Group::Amide | Group::Weinreb) && group == Group::ActiveEster)
     })?;
     let is_aldehyde = || step.image(carbon).is_some_and(|image| step.after.group(image) == Group::Aldehyde);
+    if own == Group::Ester && step.atoms().any(|other| is_twin_ester(step, carbon, other)) {
+        return Err(Refusal::CompetingGroup);
+    }
     match own {
         Group::Ester => refuse_unreacted_same_kind(step, carbon, Group::Ester),
         // Hydride takes the aldehyde before the carboxylate.
@@ -148,6 +157,17 @@ fn acyl(step: &Step<'_>, carbon: u32) -> Verdict {
         Group::Amide => refuse_unreacted(step, carbon, |group| matches!(group, Group::Ester)),
         _ => Ok(()),
     }
+}
+
+/// Returns true for the second of two alkyl esters of a molecule that are alike, which hydride takes as well (March, chapter 19). Esters of arenes and malonates are slower, once one is reduced.
+fn is_twin_ester(step: &Step<'_>, own: u32, other: u32) -> bool {
+    let before = &step.before;
+    other != own
+        && before.group(other) == Group::Ester
+        && step.are_equivalent(own, other)
+        && step.are_in_same_molecule(own, other)
+        && step.is_untouched(other)
+        && before.next_to(own).any(|alpha| before.is_sp3(alpha) && before.bond(alpha, other).is_none())
 }
 
 fn hydrogenation(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
@@ -296,7 +316,7 @@ fn alcohol(step: &Step<'_>, carbon: u32) -> Verdict {
         )
     })?;
     refuse_ortho_diamines(step)?;
-    if is_of_polyol(step, carbon) {
+    if is_of_polyol(step, carbon) || closes_to_lactol(step, carbon) {
         return Err(Refusal::CompetingGroup);
     }
     let competing = own > 0
@@ -321,6 +341,21 @@ fn is_of_polyol(step: &Step<'_>, carbon: u32) -> bool {
     };
     before.next_to(carbon).any(|next| before.group(next) == Group::PrimaryAlcohol)
         && step.atoms().filter(is_kept).nth(1).is_some()
+}
+
+/// Returns true for a primary alcohol that becomes an aldehyde four or five atoms from a free primary one, with which it closes the lactol, and the oxidant goes on to the lactone (March, chapter 19).
+fn closes_to_lactol(step: &Step<'_>, carbon: u32) -> bool {
+    let before = &step.before;
+    let is_other = |oxygen: u32| {
+        before.group(oxygen) == Group::PrimaryAlcohol
+            && before.hydrogens(oxygen) > 0
+            && step.is_untouched(oxygen)
+    };
+    before.carbons(carbon) == 1
+        && before
+            .distances(carbon, 5)
+            .into_iter()
+            .any(|(atom, distance)| matches!(distance, 4 | 5) && is_other(atom))
 }
 
 /// Returns true for a hydroxyl group on a ring with oxygen, or beside one.

@@ -13,7 +13,7 @@ use crate::cleavage::is_acetate_of_alcohol;
 use crate::competition::closed_ring_size;
 use crate::electrophile;
 use crate::event::Event;
-use crate::group::{Group, aromatic_positions};
+use crate::group::{Group, aromatic_positions, positions_beside};
 use crate::queries::*;
 use crate::refusal::Refusal;
 
@@ -23,7 +23,7 @@ const FAST_CHLORIDE: i32 = 80;
 /// Refuses such pairs.
 ///
 /// # Errors
-/// Fails with [`Refusal::Unreactive`], [`Refusal::Hindered`] or [`Refusal::CompetingGroup`], for lost groups with [`Refusal::StereoScrambled`] or [`Refusal::Unstable`].
+/// Fails with [`Refusal::Unreactive`], [`Refusal::NotActivated`], [`Refusal::Hindered`] or [`Refusal::CompetingGroup`], for lost groups with [`Refusal::StereoScrambled`] or [`Refusal::Unstable`].
 pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     let it = &step.before;
     for event in events {
@@ -52,8 +52,16 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                     return Err(Refusal::CompetingGroup);
                 }
             }
-            Event::Arylation { nucleophile, carbon, leaving } if it.element(nucleophile) == N => {
-                aromatic_amination(step, nucleophile, carbon, leaving)?;
+            Event::Arylation { nucleophile, carbon, leaving } => {
+                if it.element(leaving) == F && is_drawn_by_carboxylate(step, carbon, nucleophile) {
+                    return Err(Refusal::NotActivated);
+                }
+                if is_halogen(it.element(leaving)) && is_transesterified(step, nucleophile, carbon) {
+                    return Err(Refusal::CompetingGroup);
+                }
+                if it.element(nucleophile) == N {
+                    aromatic_amination(step, nucleophile, carbon, leaving)?;
+                }
             }
             Event::Alkylation { nucleophile, leaving, .. }
                 if step.atoms().any(|atom| is_taken_before_alkylation(step, nucleophile, leaving, atom)) =>
@@ -83,6 +91,43 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+/// Acceptors ortho or para to a position of a benzene ring, outside of it; `None` for a ring with a nitrogen or nitro group.
+fn acceptors_of_benzene(it: &Facts, carbon: u32) -> Option<Vec<u32>> {
+    let positions = aromatic_positions(&it.structure, carbon);
+    let is_strong = |atom: u32| it.element(atom) != C || it.next_to(atom).any(|next| it.is_nitro(next));
+    if it.ring(carbon) != 6 || positions.iter().any(|&(atom, _)| is_strong(atom)) {
+        return None;
+    }
+    let acceptors = positions.iter().filter(|&&(_, distance)| distance != 2).flat_map(|&(atom, _)| {
+        it.next_to(atom).filter(|&next| !it.is_aromatic(next) && it.impoverishes_ring(next))
+    });
+    Some(acceptors.collect())
+}
+
+/// Returns true for a fluorobenzene whose only acceptors are free acids: their anions, which an alkylamine or alkoxide makes, activate no ring (Miller 1968). The amides of anilines and strong bases take
+/// rings with more halogens.
+fn is_drawn_by_carboxylate(step: &Step<'_>, carbon: u32, nucleophile: u32) -> bool {
+    let it = &step.before;
+    let is_acid = |&acceptor: &u32| it.next_to(acceptor).any(|oxygen| step.is_kept_acid(oxygen));
+    let is_plain = || positions_beside(&it.structure, carbon, |next| is_halogen(it.element(next))) == 0;
+    (is_amine(it, nucleophile)
+        || matches!(it.group(nucleophile), Group::PrimaryAlcohol | Group::SecondaryAlcohol))
+        && closed_ring_size(step, nucleophile, carbon).is_none()
+        && is_plain()
+        && acceptors_of_benzene(it, carbon)
+            .is_some_and(|acceptors| !acceptors.is_empty() && acceptors.iter().all(is_acid))
+}
+
+/// Returns true for an alcohol whose alkoxide is to take the halide of a benzene ring that only an ester of methanol or ethanol activates: the ester is exchanged first (March, 16-64).
+fn is_transesterified(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_ester = |&acceptor: &u32| is_ester_of_alcohol(it, acceptor, 1) && step.is_untouched(acceptor);
+    matches!(it.group(nucleophile), Group::PrimaryAlcohol | Group::SecondaryAlcohol)
+        && closed_ring_size(step, nucleophile, carbon).is_none()
+        && acceptors_of_benzene(it, carbon)
+            .is_some_and(|acceptors| !acceptors.is_empty() && acceptors.iter().all(is_ester))
 }
 
 /// Returns true for a nitrogen of hydrazine itself beside an acetate that stays, which it takes off (Wuts and Greene, chapter 2).

@@ -52,8 +52,10 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 if is_condensed_with_its_own(step, nucleophile, carbon) {
                     return Err(Refusal::SelfReacting);
                 }
-                if matches!(it.group(carbon), Group::AcylHalide | Group::Anhydride)
-                    && is_end_of_methylhydrazine(it, nucleophile)
+                if matches!(
+                    it.group(carbon),
+                    Group::AcylHalide | Group::Anhydride | Group::Chloroformate | Group::Isocyanate
+                ) && is_end_of_methylhydrazine(it, nucleophile)
                 {
                     return Err(Refusal::CompetingGroup);
                 }
@@ -216,7 +218,7 @@ fn keeps_amine(step: &Step<'_>, amine: u32) -> bool {
     ) && step.image(amine).is_some_and(|image| step.after.hydrogens(image) > 0)
 }
 
-/// Returns true for the free end of a hydrazine with one primary alkyl group, whose other nitrogen takes acyl halides and anhydrides first (Ragnarsson, Chem. Soc. Rev. 2001, 30, 205).
+/// Returns true for the free end of a hydrazine with one primary alkyl group, whose other nitrogen takes acyl halides, anhydrides and isocyanates first (Ragnarsson, Chem. Soc. Rev. 2001, 30, 205).
 fn is_end_of_methylhydrazine(it: &Facts, end: u32) -> bool {
     let is_primary = |alkyl: u32| it.is_sp3(alkyl) && it.carbons(alkyl) < 2 && it.aryls(alkyl) == 0;
     it.group(end) == Group::Hydrazine
@@ -334,11 +336,24 @@ fn is_behind_azine(it: &Facts, amine: u32, leaving: u32) -> bool {
             .map(|(atom, _)| atom)
             .filter(|&atom| it.element(atom) == N && it.is_aromatic(atom) && it.shares_arene(atom, ipso))
             .collect();
-        matches!(nitrogens[..], [azine] if it.ring(azine) == 6 && is_open(azine))
+        matches!(nitrogens[..], [azine] if it.ring(azine) == 6 && is_open(azine)) || is_on_thiazole(it, ipso)
     };
     matches!(it.group(amine), Group::Aniline | Group::SecondaryAniline | Group::PoorAniline)
         && is_heavy_halogen(it.element(leaving))
         && it.next_to(amine).any(|ipso| it.is_aromatic(ipso) && is_azine(ipso))
+}
+
+/// Returns true for C2 of a thiazole, oxazole or thiadiazole, whose ring nitrogen takes halides before an amino group there (Joule and Mills 2010, chapter 24).
+fn is_on_thiazole(it: &Facts, ipso: u32) -> bool {
+    let is_ring_atom = |next: u32, elements: &[u8]| {
+        it.is_aromatic(next)
+            && it.ring(next) == 5
+            && it.degree(next) == 2
+            && elements.contains(&it.element(next))
+    };
+    it.ring(ipso) == 5
+        && it.next_to(ipso).any(|next| is_ring_atom(next, &[S, O]))
+        && it.next_to(ipso).any(|next| is_ring_atom(next, &[N]) && it.hydrogens(next) == 0)
 }
 
 /// Returns true for a carbonyl carbon beside a carbon with a halogen, which an amine displaces or adds beside (Gabriel-Cromwell), and for that of an open

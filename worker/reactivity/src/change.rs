@@ -188,6 +188,15 @@ impl<'a> Step<'a> {
         self.gained(atom).next().is_some() || self.change.added.iter().any(|&(at, _, _)| at == atom)
     }
 
+    /// Returns true for the ring's oxygen and the acetal carbon of a lactol that a hydride opens to the diol, by way of the aldehyde.
+    pub fn opens_lactol(&self, oxygen: u32, carbon: u32) -> bool {
+        let it = &self.before;
+        it.bond(oxygen, carbon).is_some_and(|bond| bond.ring > 0)
+            && it.next_to(carbon).any(|next| next != oxygen && it.is_hydroxyl(next))
+            && self.hydrogens_gained(carbon) > 0
+            && self.image(carbon).is_some_and(|image| self.after.is_sp3(image))
+    }
+
     /// Returns true if the atom loses hydrogen, and no bond of it breaks or changes its order.
     pub fn loses_only_hydrogen(&self, atom: u32) -> bool {
         self.hydrogens_gained(atom) < 0

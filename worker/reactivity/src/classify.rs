@@ -370,6 +370,9 @@ fn reduces_pyridinium(step: &Step<'_>) -> bool {
 
 /// Class of the release of the group between `atom` and `root`.
 fn cleaved(step: &Step<'_>, atom: u32, root: u32) -> ReactionClass {
+    if step.opens_lactol(atom, root) {
+        return class!("carbonyl reduction");
+    }
     let it = &step.before;
     let is_silylethyl = |oxygen: u32| {
         it.element(oxygen) == O

@@ -73,6 +73,9 @@ pub fn keeps_acid_labile_group(step: &Step<'_>) -> bool {
 
 fn cleavage(step: &Step<'_>, protecting_group: ProtectingGroup, atom: u32, root: u32) -> Verdict {
     let before = &step.before;
+    if step.opens_lactol(atom, root) {
+        return Ok(());
+    }
     // An atom that another cleavage of the step frees keeps no group.
     let kept: Vec<_> = kept(step)
         .into_iter()
@@ -203,10 +206,22 @@ fn by_acid_strong(before: &Facts, kept: &[(ProtectingGroup, u32, u32)]) -> bool 
     })
 }
 
+/// Returns true for the oxygen of a methyl ether beside the carbonyl group of a 4-pyridone or pyranone, which magnesium and lithium halides free without an acid (dolutegravir: Johns and others, J. Med. Chem.
+/// 2013, 56, 5901).
+fn is_beside_pyridone(it: &Facts, oxygen: u32) -> bool {
+    it.next_to(oxygen).filter(|&ipso| it.is_aromatic_carbon(ipso)).any(|ipso| {
+        it.next_to(ipso)
+            .any(|ortho| it.is_aromatic(ortho) && it.is_carbonyl(ortho) && it.count(ortho, C) == 2)
+    })
+}
+
 /// Returns true if boron tribromide cleaves this methyl ether of a phenol. Ethers next to a carbonyl group react
 /// first.
 fn aryl_methyl(step: &Step<'_>, kept: &[(ProtectingGroup, u32, u32)], atom: u32) -> bool {
     let before = &step.before;
+    if is_beside_pyridone(before, atom) {
+        return true;
+    }
     let chelated = |oxygen: u32| {
         before.next_to(oxygen).filter(|&next| before.is_aromatic(next)).any(|ipso| {
             before.next_to(ipso).filter(|&next| before.is_aromatic(next)).any(|ortho| {

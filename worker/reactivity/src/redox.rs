@@ -207,7 +207,7 @@ fn hydrogenation(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
     if victim || keeps_chloride_of_azine(step) { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
-/// Returns true for what borohydrides and the like reduce without a metal: the double bond of a nitroalkene, and the nitrogen's ring of a quinoline, isoquinoline or N-alkylazinium
+/// Returns true for what borohydrides and the like reduce without a metal: the double bond of a nitroalkene, and the nitrogen's ring of a quinoline, isoquinoline, indole or N-alkylazinium
 /// ion, in acid (Hassner and Heathcock, J. Org. Chem. 1964, 29, 1350; Gribble, Chem. Soc. Rev. 1998, 27, 395; Rueping and others, Angew. Chem. Int. Ed. 2006, 45, 3683). Nitro and azido groups
 /// stay beside a nitroalkene alone.
 pub fn is_reduced_by_hydride(step: &Step<'_>, carbon: u32, partner: u32) -> bool {
@@ -219,7 +219,6 @@ pub fn is_reduced_by_hydride(step: &Step<'_>, carbon: u32, partner: u32) -> bool
     let is_of_ring = |nitrogen: u32| {
         before.element(nitrogen) == N
             && before.is_aromatic(nitrogen)
-            && before.ring(nitrogen) == 6
             && (before.at(nitrogen).charge == 1 && before.count(nitrogen, O) == 0
                 || is_in_fused_ring(before, nitrogen))
             && !stays_aromatic(step, nitrogen)

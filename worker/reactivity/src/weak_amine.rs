@@ -336,14 +336,15 @@ fn is_behind_azine(it: &Facts, amine: u32, leaving: u32) -> bool {
             .map(|(atom, _)| atom)
             .filter(|&atom| it.element(atom) == N && it.is_aromatic(atom) && it.shares_arene(atom, ipso))
             .collect();
-        matches!(nitrogens[..], [azine] if it.ring(azine) == 6 && is_open(azine)) || is_on_thiazole(it, ipso)
+        matches!(nitrogens[..], [azine] if it.ring(azine) == 6 && is_open(azine))
+            || it.hydrogens(amine) == 2 && is_on_thiazole(it, ipso)
     };
     matches!(it.group(amine), Group::Aniline | Group::SecondaryAniline | Group::PoorAniline)
         && is_heavy_halogen(it.element(leaving))
         && it.next_to(amine).any(|ipso| it.is_aromatic(ipso) && is_azine(ipso))
 }
 
-/// Returns true for C2 of a thiazole, oxazole or thiadiazole, whose ring nitrogen takes halides before an amino group there (Joule and Mills 2010, chapter 24).
+/// Returns true for C2 of a thiazole, oxazole or thiadiazole, whose ring nitrogen takes halides before a free amino group there (Joule and Mills 2010, chapter 24).
 fn is_on_thiazole(it: &Facts, ipso: u32) -> bool {
     let is_ring_atom = |next: u32, elements: &[u8]| {
         it.is_aromatic(next)

@@ -49,7 +49,8 @@ pub fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u
         return refuse_polyol(step, events, nucleophile, carbon);
     }
     let own_is_carbon = before.element(nucleophile) == C;
-    if own_is_carbon && !is_acidic(before, nucleophile) && !before.is_aromatic(nucleophile) {
+    let is_reactive = before.is_aromatic(nucleophile) || is_acidic(before, nucleophile);
+    if own_is_carbon && (!is_reactive || stays_vinylic(step, nucleophile)) {
         return Err(Refusal::Unreactive);
     }
     let ring = closed_ring_size(step, nucleophile, carbon);
@@ -107,6 +108,22 @@ fn closes_to_hydantoin(before: &Facts, carbon: u32, leaving: u32) -> bool {
         && before.next_to(carbon).any(|amide| {
             amide != leaving && before.group(amide) == Group::Amide && before.next_to(amide).any(is_free)
         })
+}
+
+/// Returns true for a C–H on a double bond without a donor that takes an alkyl group and keeps the bond: base takes the γ-proton, or a leaving group (Clayden, Greeves and Warren, chapter
+/// 26). Enamines, enol ethers and 1,3-diketones are nucleophiles.
+fn stays_vinylic(step: &Step<'_>, carbon: u32) -> bool {
+    let before = &step.before;
+    let is_plain = |partner: u32| {
+        !before
+            .next_to(partner)
+            .any(|next| matches!(before.element(next), N | O | S) && before.is_saturated(next))
+    };
+    before.group(carbon) == Group::Alkene
+        && step.hydrogens_gained(carbon) < 0
+        && step.reordered(carbon).next().is_none()
+        && step.lost(carbon).next().is_none()
+        && before.doubly(carbon, |next| before.element(next) == C).is_some_and(is_plain)
 }
 
 /// Returns true for a primary carbon beside one with two or more fluorines, whose chloride is inert (Hine and Ghirardelli, J. Org. Chem. 1958, 23, 1550).
@@ -344,6 +361,7 @@ fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, r
         | Group::ThioamideNitrogen
         | Group::ThiocarbonylSulfur => true,
         Group::AmideNitrogen | Group::UreaNitrogen => before.is_aromatic(nucleophile) || ring.is_some(),
+        Group::TertiaryAlcohol => cation,
         Group::PrimaryAlcohol | Group::SecondaryAlcohol => {
             cation || ring.is_some_and(|ring| (5..=6).contains(&ring))
         }

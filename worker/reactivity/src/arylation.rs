@@ -124,10 +124,16 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     let is_fast = |facts: &Facts, atom: u32| electrophile::aryl(facts, atom).max(0);
     let is_alkylamine = matches!(before.group(nucleophile), Group::PrimaryAmine | Group::SecondaryAmine);
     let fast = if is_alkylamine && before.element(leaving) == CL { WARM_SNAR } else { FAST_SNAR };
-    if rival_snar && is_amine && electrophile::competing_site(step, carbon, fast, is_fast).is_some() {
+    let is_sulfur = before.element(nucleophile) == S;
+    if rival_snar
+        && (is_amine || is_sulfur)
+        && electrophile::competing_site(step, carbon, fast, is_fast).is_some()
+    {
         return Err(Refusal::CompetingGroup);
     }
-    let refused = match (activated, metal) {
+    // The amide of an acid needs palladium, whatever the ring.
+    let is_amide = before.group(nucleophile) == Group::AmideNitrogen && !before.is_aromatic(nucleophile);
+    let refused = match (activated && !is_amide, metal) {
         (true, true) => rival_snar && rival_metal,
         (true, false) => rival_snar,
         _ => rival_metal,

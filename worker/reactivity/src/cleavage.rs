@@ -308,7 +308,7 @@ fn keeps_base_labile_group(step: &Step<'_>, protecting_group: ProtectingGroup, a
 }
 
 /// Returns true for a carbonyl group of a ring's imide without N–H.
-fn is_open_imide(it: &Facts, carbon: u32) -> bool {
+pub fn is_open_imide(it: &Facts, carbon: u32) -> bool {
     let is_imide = |nitrogen: u32| {
         it.group(nitrogen) == Group::ImideNitrogen
             && it.hydrogens(nitrogen) == 0

@@ -73,8 +73,11 @@ fn is_basic(step: &Step<'_>, event: &Event) -> bool {
 /// Returns true for an event whose reagent takes the O–H of a phosphate.
 fn activates_phosphate(step: &Step<'_>, event: &Event) -> bool {
     match *event {
-        Event::Acylation { carbon, .. } => step.before.group(carbon) == Group::Acid,
-        Event::Alkylation { .. } | Event::Sulfonylation { .. } => true,
+        // A carbanion is a stronger base than a phosphonate.
+        Event::Acylation { nucleophile, carbon } => {
+            step.before.group(carbon) == Group::Acid || step.before.is_sp3(nucleophile)
+        }
+        Event::Alkylation { .. } | Event::Sulfonylation { .. } | Event::Aldol { .. } => true,
         _ => false,
     }
 }

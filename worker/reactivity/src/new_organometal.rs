@@ -53,12 +53,13 @@ pub fn leaves_half_of_glyoxal(step: &Step<'_>, carbon: u32) -> bool {
     is_half(carbon) && step.before.next_to(carbon).any(|other| is_half(other) && step.is_untouched(other))
 }
 
-/// Returns true for the carbon of an aryl or plain alkyl halide that loses its halogen. Allyl and α-halo carbonyl compounds react
+/// Returns true for the carbon of an aryl, vinyl or plain alkyl halide that loses its halogen. Allyl and α-halo carbonyl compounds react
 /// with zinc or indium in water.
 fn is_made_metal(step: &Step<'_>, carbon: u32) -> bool {
     let it = &step.before;
     step.lost(carbon).any(|(gone, _)| is_heavy_halogen(it.element(gone)))
         && (it.is_aromatic_carbon(carbon)
+            || it.group(carbon) == Group::Alkene
             || it.is_sp3(carbon) && !it.is_benzylic_or_allylic(carbon) && !it.is_alpha(carbon))
 }
 
@@ -147,7 +148,10 @@ fn refuse_own_groups(step: &Step<'_>, carbon: u32) -> Verdict {
                 _ => false,
             }
     };
-    if own().any(is_attacked) {
+    // A vinyl metal with a halide on the next carbon is an allene at once.
+    let is_allylic_halide = |next: u32| it.is_sp3(next) && it.is_alkyl_halide(next);
+    let becomes_allene = it.group(carbon) == Group::Alkene && it.next_to(carbon).any(is_allylic_halide);
+    if becomes_allene || own().any(is_attacked) {
         return Err(Refusal::SelfReacting);
     }
     let is_iodide = has_halogen(carbon, |element| element == I);

@@ -1,8 +1,9 @@
-//! Tertiary amines that take the alkyl halide meant for another site.
+//! Strong bases of the mixture that take the electrophile meant for another site: tertiary amines, free amidines, ammonia with an imide.
 //!
-//! Source: Smith, "March's Advanced Organic Chemistry", chapter 10 (Menshutkin), where methyl, benzyl and allyl halides lead by two orders of magnitude.
+//! Sources: Clayden, Greeves and Warren, chapter 8, for amidines, whose salts chemists use; Wuts and Greene, chapter 7, for phthalimides, which ammonia and methylamine open; Smith, "March's Advanced Organic Chemistry", chapter 10 (Menshutkin), where methyl, benzyl and allyl halides lead by two orders of magnitude.
 
 use crate::change::{Facts, Step};
+use crate::cleavage::is_open_imide;
 use crate::event::Event;
 use crate::group::Group;
 use crate::queries::*;
@@ -22,7 +23,51 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         }
         _ => false,
     };
-    if events.iter().any(is_quaternised) { Err(Refusal::CompetingGroup) } else { Ok(()) }
+    let leaves_amidine = |event: &Event| {
+        takes_weak_nucleophile(it, event)
+            && step.atoms().any(|atom| is_free_amidine(it, atom) && step.is_untouched(atom))
+    };
+    let is_lost = |event: &Event| is_quaternised(event) || leaves_amidine(event);
+    if events.iter().any(is_lost) || opens_imide(step) { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for an aryl, acyl or alkyl group that an aniline or a phenol takes.
+fn takes_weak_nucleophile(it: &Facts, event: &Event) -> bool {
+    match *event {
+        Event::Arylation { nucleophile, .. }
+        | Event::Acylation { nucleophile, .. }
+        | Event::Alkylation { nucleophile, .. } => matches!(
+            it.group(nucleophile),
+            Group::Aniline | Group::SecondaryAniline | Group::PoorAniline | Group::Phenol
+        ),
+        _ => false,
+    }
+}
+
+/// Returns true for the amino group of a benzamidine or other amidine of a carbon chain, which no group tames.
+fn is_free_amidine(it: &Facts, amine: u32) -> bool {
+    let is_carbamimidoyl = |carbon: u32| {
+        it.element(carbon) == C
+            && !it.is_aromatic(carbon)
+            && it.count(carbon, N) == 2
+            && it.count(carbon, C) == 1
+    };
+    it.group(amine) == Group::Amidine
+        && it.hydrogens(amine) == 2
+        && !it.is_in_ring(amine)
+        && it.next_to(amine).any(is_carbamimidoyl)
+}
+
+/// Returns true if ammonia or methylamine reacts elsewhere and leaves a phthalimide.
+fn opens_imide(step: &Step<'_>) -> bool {
+    let it = &step.before;
+    let is_small = |atom: u32| {
+        !step.is_untouched(atom)
+            && (it.group(atom) == Group::Ammonia
+                || it.group(atom) == Group::PrimaryAmine
+                    && it.next_to(atom).all(|next| it.hydrogens(next) == 3))
+    };
+    step.atoms().any(is_small) && step.atoms().any(|atom| is_open_imide(it, atom) && step.is_untouched(atom))
 }
 
 /// Returns true for a nucleophile whose anion a carbonate makes, or hydride of an amide.

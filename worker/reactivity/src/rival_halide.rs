@@ -211,6 +211,9 @@ fn refuse_zinc_in_place(step: &Step<'_>, alkyl: u32, aryl: u32) -> Verdict {
                     | Group::BoronicOxygen
             )
     };
+    // A pyridone is as acidic as a phenol.
+    let is_lactam =
+        |atom: u32| it.group(atom) == Group::AmideNitrogen && it.is_aromatic(atom) && it.hydrogens(atom) > 0;
     // These quench the zinc reagent that their own molecule becomes.
     let is_own_acid = |atom: u32| {
         let is_acid = matches!(
@@ -225,7 +228,10 @@ fn refuse_zinc_in_place(step: &Step<'_>, alkyl: u32, aryl: u32) -> Verdict {
         );
         is_acid && it.hydrogens(atom) > 0 && step.are_in_same_molecule(atom, alkyl)
     };
-    if step.atoms().any(|atom| (is_acid(atom) || is_own_acid(atom)) && step.is_untouched(atom)) {
+    if step
+        .atoms()
+        .any(|atom| (is_acid(atom) || is_lactam(atom) || is_own_acid(atom)) && step.is_untouched(atom))
+    {
         return Err(Refusal::Incompatible);
     }
     if it.is_alpha(alkyl) && leaves_amine(step) {

@@ -27,6 +27,7 @@ pub fn is_never_made(it: &Facts, atom: u32) -> bool {
         || is_labile_acid(it, atom)
         || is_labile_boronic_acid(it, atom)
         || is_azinyl_isocyanate(it, atom)
+        || it.group(atom) == Group::AcylHalide && closes_to_azlactone(it, atom)
         || is_free_azadiene(it, atom)
         || closes_on_ring_nitrogen(it, atom)
         || is_mustard_agent(it, atom)
@@ -230,6 +231,7 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
             it.hydrogens(atom) > 0 && on(F) == 0
                 || is_keto_acyl_halide(it, atom)
                 || is_boc_aminoacyl_halide(it, atom)
+                || closes_to_azlactone(it, atom)
                 || it.next_to(atom).any(|next| it.is_ethynyl(next))
         }
         // Tertiary chloroformates lose carbon dioxide and an alkene, chloroformic acid loses hydrogen chloride.
@@ -417,6 +419,14 @@ fn is_boc_aminoacyl_halide(it: &Facts, acyl: u32) -> bool {
         it.element(nitrogen) == N && it.next_to(nitrogen).any(|root| is_boc(it, nitrogen, root))
     };
     it.next_to(acyl).filter(|&alpha| it.is_sp3(alpha)).any(|alpha| it.next_to(alpha).any(is_amine))
+}
+
+/// Returns true for the acyl halide of an N-acyl amino acid with its N–H, which closes to the azlactone (Sewald and Jakubke, "Peptides", 2009).
+fn closes_to_azlactone(it: &Facts, acyl: u32) -> bool {
+    let is_amide = |nitrogen: u32| {
+        it.group(nitrogen) == Group::AmideNitrogen && it.hydrogens(nitrogen) == 1 && !it.is_in_ring(nitrogen)
+    };
+    it.next_to(acyl).filter(|&alpha| it.is_sp3(alpha)).any(|alpha| it.next_to(alpha).any(is_amide))
 }
 
 fn is_small_ring_cumulene(it: &Facts, atom: u32) -> bool {

@@ -133,6 +133,9 @@ impl Base {
 fn eliminates(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
     let it = &step.before;
     let base = Base::of(it, nucleophile);
+    if it.is_cyano(nucleophile) && is_of_vicinal_dihalide(it, carbon) {
+        return true;
+    }
     let is_cyanide = it.is_cyano(nucleophile);
     if (base == Base::Anion || is_cyanide) && it.next_to(carbon).any(|beta| is_nitrobenzylic(it, beta)) {
         return true;
@@ -212,6 +215,12 @@ fn is_thiazole(it: &Facts, ring: u32) -> bool {
 /// Returns true for the acyl carbon of a 2,3-dihalopropanoyl compound.
 fn has_vicinal_dihalide(it: &Facts, acyl: u32) -> bool {
     it.next_to(acyl).any(|alpha| is_alpha_of_dihalide(it, alpha))
+}
+
+/// Returns true for a carbon of a vicinal dihalide whose other one bears hydrogen: cyanide is base enough for the alkene, and the β-halo nitrile would lose the second halide (March, chapter 17).
+fn is_of_vicinal_dihalide(it: &Facts, carbon: u32) -> bool {
+    it.next_to(carbon)
+        .any(|beta| it.is_alkyl_halide(beta) && it.hydrogens(beta) > 0 && it.count(beta, F) == 0)
 }
 
 fn is_alpha_of_dihalide(it: &Facts, alpha: u32) -> bool {

@@ -8,6 +8,7 @@ use chem::Order;
 use crate::bifunctional::is_amine;
 use crate::change::{Facts, Step};
 use crate::cleavage::keeps_lewis_acid_labile_group;
+use crate::competition::closed_ring_size;
 use crate::group::Group;
 use crate::queries::*;
 use crate::refusal::Refusal;
@@ -15,11 +16,14 @@ use crate::refusal::Refusal;
 /// Refuses additions to plain alkyl nitriles that nothing helps, or whose acid takes a protecting group off, and amidines beside a free amine.
 ///
 /// # Errors
-/// Fails with [`Refusal::Unreactive`], [`Refusal::Incompatible`] or [`Refusal::CompetingGroup`].
+/// Fails with [`Refusal::Unreactive`], [`Refusal::Incompatible`], [`Refusal::Strained`] or [`Refusal::CompetingGroup`].
 pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
     let it = &step.before;
     if step.joined().any(|(nitrogen, carbon)| is_amidine_beside_amine(step, nitrogen, carbon)) {
         return Err(Refusal::CompetingGroup);
+    }
+    if step.joined().any(|(nitrogen, carbon)| is_ritter_within_ring(step, nitrogen, carbon)) {
+        return Err(Refusal::Strained);
     }
     let Some(nitrile) = step.atoms().find(|&atom| it.group(atom) == Group::Nitrile && is_plain(it, atom))
     else {
@@ -37,6 +41,16 @@ pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
         return Err(Refusal::Incompatible);
     }
     Ok(())
+}
+
+/// Returns true for the nitrogen of a nitrile and a saturated carbon of its own chain that close a small ring: the nitrilium ion of a Ritter reaction is straight (Krimen and Cota, Org. React.
+/// 1969, 17, 213).
+fn is_ritter_within_ring(step: &Step<'_>, nitrogen: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    it.group(nitrogen) == Group::NitrileNitrogen
+        && step.are_in_same_molecule(nitrogen, carbon)
+        && step.image(carbon).is_some_and(|image| step.after.is_sp3(image) && step.after.carbons(image) == 3)
+        && closed_ring_size(step, nitrogen, carbon).is_some_and(|size| size < 7)
 }
 
 /// Returns true for a nitrogen and the carbon of an imidate, thioimidate or nitrile that becomes an amidine beside a second free amine, which takes it as well.

@@ -234,6 +234,10 @@ fn refuse_zinc_in_place(step: &Step<'_>, alkyl: u32, aryl: u32) -> Verdict {
     {
         return Err(Refusal::Incompatible);
     }
+    // Nickel and zinc reduce a nitro group first.
+    if step.atoms().any(|atom| it.group(atom) == Group::Nitro && step.is_untouched(atom)) {
+        return Err(Refusal::Incompatible);
+    }
     if it.is_alpha(alkyl) && leaves_amine(step) {
         return Err(Refusal::CompetingGroup);
     }

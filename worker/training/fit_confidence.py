@@ -2,10 +2,10 @@
 
     python fit_confidence.py [read_steps.tsv]
 
-`read_steps.tsv` has the steps of four readings of routes by strict readers who did not know the code (`./ops/bench reading` prints
+`read_steps.tsv` has the steps of six readings of routes by strict readers who did not know the code (`./ops/bench reading` prints
 them): sound, doubtful or wrong, with what the engine knew of each. A fifth is of steps whose templates were written by hand and have no
 recorded product (`nearest` is empty). The model is a logistic regression of sound against the others, with a small ridge, on the first
-two readings and the fifth. All steps of a target are left out together when a step of them is predicted; the third and fourth readings,
+two readings and the fifth. All steps of a target are left out together when a step of them is predicted; the other readings,
 of other targets, are predicted by the whole fit. Plausibilities of later readings are worked back from the confidences that were printed.
 """
 
@@ -20,7 +20,7 @@ LEAST_PLAUSIBILITY = 1e-3
 LEAST_PROBABILITY = 1e-4
 RIDGE = 1.0
 PARTS = 12
-# The third and fourth are of routes that a confidence ranked: they tell how good it is.
+# The others are of routes that a confidence ranked: they tell how good it is.
 FITTED = {1, 2, 5}
 
 

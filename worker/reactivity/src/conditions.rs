@@ -62,9 +62,9 @@ struct Need {
 /// Agents that a group of a precursor does not bear, and what chemists take instead.
 #[derive(Debug)]
 struct Exception {
-    /// What one precursor bears.
+    /// Patterns that one precursor matches.
     present: Vec<Pattern>,
-    /// What it does not bear.
+    /// Patterns that it does not match.
     absent: Vec<Pattern>,
     never: Vec<&'static str>,
     role: ComponentRole,

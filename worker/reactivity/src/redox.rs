@@ -228,7 +228,7 @@ pub fn is_reduced_by_hydride(step: &Step<'_>, carbon: u32, partner: u32) -> bool
         && !step.atoms().any(is_oxidant)
 }
 
-/// Returns true for the nitrogen of an azine with a fused benzene ring.
+/// Returns true for the nitrogen of a ring with a fused benzene ring.
 fn is_in_fused_ring(before: &Facts, nitrogen: u32) -> bool {
     let positions = aromatic_positions(&before.structure, nitrogen);
     positions.iter().filter(|&&(atom, _)| before.is_shared_by_aromatic_rings(atom)).count() == 2

@@ -8,7 +8,7 @@ use crate::{
     acidity, amine_closure, arene, aromatisation, arylation, attacked_groups, azole, base_labile,
     bifunctional, carbanion, cleavage, donors, elimination, ester_exchange, fischer, fluorination, free_acid,
     hidden_cleavage, labile_groups, mechanism, michael_acceptor, mixture, multiple_bond, new_organometal,
-    nitrile, origin, phthalide, polar, quaternisation, quinone_methide, redox, richer_ring, rival_halide,
+    nitrile, origin, phthalide, polar, quinone_methide, redox, richer_ring, rival_base, rival_halide,
     slow_pair, small_ring, stereo, unactivated, weak_amine,
 };
 
@@ -55,7 +55,7 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     acidity::check(step, &events)?;
     rival_halide::check(step, &events)?;
     unactivated::check(step, &events)?;
-    quaternisation::check(step, &events)?;
+    rival_base::check(step, &events)?;
     weak_amine::check(step, &events)?;
     slow_pair::check(step, &events)?;
     base_labile::check(step, &events)?;

@@ -1,6 +1,6 @@
 //! Stereochemistry checks of a step.
 //!
-//! A substitution by SN2 or Mitsunobu inverts its carbon. A centre without a broken bond stays as it is. A single
+//! A substitution by SN2 or Mitsunobu inverts its carbon, one at phosphorus its phosphorus. A centre without a broken bond stays as it is. A single
 //! enantiomer needs a chiral source. Relative configuration set by the reaction or a neighbouring centre needs none.
 //! Where the template does not say how flat atoms become centres, [`asymmetric`] does.
 
@@ -86,6 +86,10 @@ fn inverts(step: &Step<'_>, events: &[Event], atom: u32) -> Option<bool> {
                 let is_inverted =
                     is_displaced_by_ion(step, carbon, oxygen) && !step.before.is_benzylic_or_allylic(carbon);
                 return is_inverted.then_some(true);
+            }
+            // An alkoxide takes the phosphorus of an aryl phosphoramidate from behind (Ross and others, J. Org. Chem. 2011, 76, 8311).
+            Event::Sulfonylation { sulfur, .. } if sulfur == atom && step.before.element(atom) == P => {
+                return Some(true);
             }
             Event::Coupling { metal, .. } if metal == atom => return Some(false),
             _ => {}

@@ -9,7 +9,8 @@ use crate::group::Group;
 use crate::queries::*;
 use crate::refusal::Refusal;
 
-/// Refuses such alkylations of phenols, acids, azoles and amides; alkoxides and enolates are faster than amines.
+/// Refuses methyl, benzyl and allyl halides of weak bases beside a tertiary amine, electrophiles of anilines and phenols beside a free amidine, and ammonia beside a phthalimide. Alkoxides and
+/// enolates are faster than amines.
 ///
 /// # Errors
 /// Fails with [`Refusal::CompetingGroup`].

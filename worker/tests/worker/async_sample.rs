@@ -11,7 +11,7 @@ use contract::{JobFailure, SampleConditions, SampleId, StoredAsyncSampleJob};
 use generator::SampleBudget;
 use queue::{WorkerConfig, run_worker};
 use serde_json::Value;
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use worker::{AsyncSampleHandler, ModelRegistry, RouteChecker, RunningJobs, feed_orders};
@@ -63,6 +63,7 @@ impl Drop for Sampler {
 /// Stores a batch with chunks of these sizes. All have one seed, so without deduplication they would have the same
 /// molecules.
 async fn batch(pool: &PgPool, model_id: &str, sizes: &[i32]) {
+    let mut transaction = pool.begin().await.unwrap();
     sqlx::query(
         "with account as (
             insert into accounts (id, email, name, password_hash, scopes) values ('acc_1', 'a', 'a', '', '{}')
@@ -72,14 +73,16 @@ async fn batch(pool: &PgPool, model_id: &str, sizes: &[i32]) {
     )
     .bind(sizes.iter().sum::<i32>())
     .bind(i32::try_from(sizes.len()).unwrap())
-    .execute(pool)
+    .execute(&mut *transaction)
     .await
     .unwrap();
-    insert_chunks(pool, model_id, sizes).await;
+    insert_chunks(&mut transaction, model_id, sizes).await;
+    transaction.commit().await.unwrap();
 }
 
 /// Stores a batch as [`batch`] does, with conditions and details.
 pub async fn conditioned_batch(pool: &PgPool, model_id: &str, sizes: &[i32], conditions: &SampleConditions) {
+    let mut transaction = pool.begin().await.unwrap();
     sqlx::query(
         "with account as (
             insert into accounts (id, email, name, password_hash, scopes) values ('acc_1', 'a', 'a', '', '{}')
@@ -91,13 +94,15 @@ pub async fn conditioned_batch(pool: &PgPool, model_id: &str, sizes: &[i32], con
     .bind(sizes.iter().sum::<i32>())
     .bind(i32::try_from(sizes.len()).unwrap())
     .bind(sqlx::types::Json(conditions))
-    .execute(pool)
+    .execute(&mut *transaction)
     .await
     .unwrap();
-    insert_chunks(pool, model_id, sizes).await;
+    insert_chunks(&mut transaction, model_id, sizes).await;
+    transaction.commit().await.unwrap();
 }
 
-async fn insert_chunks(pool: &PgPool, model_id: &str, sizes: &[i32]) {
+/// In one transaction with its batch: a feeder that saw the batch alone would take it for begun.
+async fn insert_chunks(connection: &mut PgConnection, model_id: &str, sizes: &[i32]) {
     for (place, size) in (0_i32..).zip(sizes) {
         sqlx::query(
             "insert into sample_orders (id, account_id, batch_id, place, model_id, size, seed)
@@ -107,7 +112,7 @@ async fn insert_chunks(pool: &PgPool, model_id: &str, sizes: &[i32]) {
         .bind(place)
         .bind(model_id)
         .bind(size)
-        .execute(pool)
+        .execute(&mut *connection)
         .await
         .unwrap();
     }

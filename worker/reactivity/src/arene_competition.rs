@@ -100,17 +100,7 @@ fn enolises_first(step: &Step<'_>, carbonyl: u32, carbon: u32, source: Source) -
 
 /// Returns true for a position of a ring of five, or one that a hydroxyl or amino group activates, which bromine and chlorine take before an enol.
 fn is_halogenated_first(before: &Facts, carbon: u32) -> bool {
-    let is_strong_donor = |next: u32| {
-        matches!(
-            before.group(next),
-            Group::Phenol
-                | Group::Aniline
-                | Group::SecondaryAniline
-                | Group::TertiaryAniline
-                | Group::PoorAniline
-                | Group::Diarylamine
-        )
-    };
+    let is_strong_donor = |next: u32| before.group(next) == Group::Phenol || before.is_arylamine(next);
     before.ring(carbon) == 5
         || aromatic_positions(&before.structure, carbon).iter().any(|&(atom, distance)| {
             distance != 2 && (before.is_carbonyl(atom) || before.next_to(atom).any(is_strong_donor))

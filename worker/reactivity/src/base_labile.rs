@@ -57,7 +57,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         }
         Event::Arylation { nucleophile, .. } => {
             is_cyanohydrin_oxygen(&step.before, nucleophile)
-                || is_alcohol(&step.before, nucleophile)
+                || step.before.is_alcohol(nucleophile)
                     && step.atoms().any(|atom| is_mannich_ketone(step, atom))
         }
         Event::Coupling { metal, .. } => {
@@ -78,11 +78,6 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         })
     };
     if by_event || by_reduction() { Err(Refusal::SelfReacting) } else { Ok(()) }
-}
-
-/// Returns true for the hydroxyl group of an alcohol, which takes an aryl halide as its alkoxide.
-fn is_alcohol(it: &Facts, oxygen: u32) -> bool {
-    matches!(it.group(oxygen), Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol)
 }
 
 /// Returns true for the kept carbonyl carbon of a β-amino ketone of an open chain, which loses the amine to an alkoxide (Clayden, Greeves and Warren, chapter 22).

@@ -59,12 +59,10 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
                 return Err(Refusal::SelfReacting);
             }
             Event::Arylation { nucleophile, .. }
-                if matches!(
-                    step.before.group(nucleophile),
-                    Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol
-                ) && step.atoms().any(|atom| {
-                    is_amino_ester_centre(step, atom) || is_arylated_ketone_centre(step, atom)
-                }) =>
+                if step.before.is_alcohol(nucleophile)
+                    && step.atoms().any(|atom| {
+                        is_amino_ester_centre(step, atom) || is_arylated_ketone_centre(step, atom)
+                    }) =>
             {
                 return Err(Refusal::StereoScrambled);
             }
@@ -101,7 +99,7 @@ fn is_alpha_of_straight_aldehyde(it: &Facts, alpha: u32) -> bool {
 /// Returns true for an alcohol and the halide between two acceptors, whose proton its alkoxide takes instead (Clayden, Greeves and Warren, chapter 20). Phenoxides, carboxylates and
 /// thiolates are weaker bases.
 fn is_acid_to_alkoxide(it: &Facts, oxygen: u32, carbon: u32, leaving: u32) -> bool {
-    matches!(it.group(oxygen), Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol)
+    it.is_alcohol(oxygen)
         && is_heavy_halogen(it.element(leaving))
         && it.is_sp3(carbon)
         && it.hydrogens(carbon) > 0

@@ -77,6 +77,35 @@ impl Facts {
             && self.doubly(atom, |next| self.element(next) == C && !self.is_alpha(next)).is_some()
     }
 
+    /// Returns true for the oxygen of a primary, secondary or tertiary alcohol.
+    pub(crate) fn is_alcohol(&self, oxygen: u32) -> bool {
+        matches!(self.group(oxygen), Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol)
+    }
+
+    /// Returns true for ammonia, and for the nitrogen of a primary or secondary alkylamine or aniline.
+    pub(crate) fn is_simple_amine(&self, nitrogen: u32) -> bool {
+        matches!(
+            self.group(nitrogen),
+            Group::Ammonia
+                | Group::PrimaryAmine
+                | Group::SecondaryAmine
+                | Group::Aniline
+                | Group::SecondaryAniline
+        )
+    }
+
+    /// Returns true for the nitrogen of an arylamine, whatever else it bears.
+    pub(crate) fn is_arylamine(&self, nitrogen: u32) -> bool {
+        matches!(
+            self.group(nitrogen),
+            Group::Aniline
+                | Group::SecondaryAniline
+                | Group::TertiaryAniline
+                | Group::PoorAniline
+                | Group::Diarylamine
+        )
+    }
+
     /// Returns true for the nitrogen of an aniline that has a hydrogen.
     pub(crate) fn is_free_aniline(&self, atom: u32) -> bool {
         matches!(self.group(atom), Group::Aniline | Group::SecondaryAniline) && self.hydrogens(atom) > 0

@@ -133,10 +133,10 @@ impl Base {
 fn eliminates(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
     let it = &step.before;
     let base = Base::of(it, nucleophile);
-    if it.is_cyano(nucleophile) && is_of_vicinal_dihalide(it, carbon) {
+    let is_cyanide = it.is_cyano(nucleophile);
+    if is_cyanide && is_of_vicinal_dihalide(it, carbon) {
         return true;
     }
-    let is_cyanide = it.is_cyano(nucleophile);
     if (base == Base::Anion || is_cyanide) && it.next_to(carbon).any(|beta| is_nitrobenzylic(it, beta)) {
         return true;
     }

@@ -329,17 +329,7 @@ pub fn takes_vilsmeier_reagent(facts: &Facts, carbon: u32) -> bool {
 
 /// Returns true for formaldehyde and a ring with an amino group: it takes the nitrogen first, and what the ring makes of it is the diarylmethane (March, chapters 11 and 16).
 fn is_formaldehyde_with_aniline(it: &Facts, carbon: u32, aldehyde: u32) -> bool {
-    let is_amino = |next: u32| {
-        matches!(
-            it.group(next),
-            Group::Aniline
-                | Group::SecondaryAniline
-                | Group::TertiaryAniline
-                | Group::PoorAniline
-                | Group::Diarylamine
-        )
-    };
-    it.hydrogens(aldehyde) == 2 && positions_beside(&it.structure, carbon, is_amino) > 0
+    it.hydrogens(aldehyde) == 2 && positions_beside(&it.structure, carbon, |next| it.is_arylamine(next)) > 0
 }
 
 /// Returns true for an aldehyde with a halogen beside it, whose carbinol on a rich ring ionises and takes a second ring (March, chapter 11).

@@ -56,14 +56,6 @@ fn is_ritter_within_ring(step: &Step<'_>, nitrogen: u32, carbon: u32) -> bool {
 /// Returns true for a nitrogen and the carbon of an imidate, thioimidate or nitrile that becomes an amidine beside a second free amine, which takes it as well.
 fn is_amidine_beside_amine(step: &Step<'_>, nitrogen: u32, carbon: u32) -> bool {
     let it = &step.before;
-    let is_donor = matches!(
-        it.group(nitrogen),
-        Group::Ammonia
-            | Group::PrimaryAmine
-            | Group::SecondaryAmine
-            | Group::Aniline
-            | Group::SecondaryAniline
-    );
     let loses_alcohol = || step.lost(carbon).any(|(gone, _)| matches!(it.element(gone), O | S));
     let is_imidate = || {
         it.doubly(carbon, |next| it.element(next) == N).is_some()
@@ -77,7 +69,7 @@ fn is_amidine_beside_amine(step: &Step<'_>, nitrogen: u32, carbon: u32) -> bool 
                 && step.after.carbons(image) == 1
         })
     };
-    is_donor
+    it.is_simple_amine(nitrogen)
         && it.element(carbon) == C
         && (it.group(carbon) == Group::Nitrile || is_imidate())
         && becomes_amidine()

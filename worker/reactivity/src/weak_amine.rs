@@ -419,15 +419,8 @@ fn is_beside_methylene(it: &Facts, carbon: u32) -> bool {
 fn traps_no_sulfinate(it: &Facts, nitrogen: u32, sulfur: u32) -> bool {
     it.element(nitrogen) == N
         && it.is_sulfur_dioxide(sulfur)
-        && !matches!(
-            it.group(nitrogen),
-            Group::Ammonia
-                | Group::PrimaryAmine
-                | Group::SecondaryAmine
-                | Group::Aniline
-                | Group::SecondaryAniline
-                | Group::Hydrazine
-        )
+        && !it.is_simple_amine(nitrogen)
+        && it.group(nitrogen) != Group::Hydrazine
 }
 
 /// Returns true unless the bond closes a ring.

@@ -55,7 +55,7 @@ fn stereoselective(step: &Step<'_>, events: &[Event], class: ReactionClass) -> R
     }
 }
 
-/// Cyclic acetals, ethers of diols and derivatives of diamines are named after what makes them, not as heterocycles.
+/// Cyclic acetals, ethers of diols, derivatives of diamines and rings that one event closes are named after what makes them, not as heterocycles.
 fn event_or(step: &Step<'_>, events: &[Event], class: ReactionClass) -> ReactionClass {
     let is_formed =
         |event: &Event| matches!(*event, Event::Acetalisation { carbon } if is_acetal(step, carbon));
@@ -64,9 +64,10 @@ fn event_or(step: &Step<'_>, events: &[Event], class: ReactionClass) -> Reaction
     }
     let is_ether = |event: &Event| matches!(*event, Event::Alkylation { nucleophile, .. } if step.before.element(nucleophile) == O);
     let is_acylation = |event: &Event| matches!(event, Event::Acylation { .. });
-    let is_twice = events.len() > 1 && (events.iter().all(is_ether) || events.iter().all(is_acylation));
+    let one_kind = events.len() == 1 || events.iter().all(is_ether) || events.iter().all(is_acylation);
+    let named = by_events(step, events).filter(|it| events.len() == 1 || it.name != "ester aminolysis");
     match class.name {
-        "heterocyclisation" if is_twice => by_events(step, events).unwrap_or(class),
+        "heterocyclisation" if one_kind => named.unwrap_or(class),
         _ => class,
     }
 }
@@ -224,8 +225,9 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         Event::AromaticSubstitution { carbon, electrophile, element } => {
             substitution::aromatic(step, carbon, electrophile, element)
         }
-        Event::Functionalisation { element, .. } => match element {
+        Event::Functionalisation { carbon, element } => match element {
             O => class!("C-H oxidation"),
+            element if is_halogen(element) && it.is_alpha(carbon) => class!("alpha-halogenation"),
             element if is_halogen(element) => class!("C-H halogenation"),
             _ => class!("C-H functionalisation"),
         },

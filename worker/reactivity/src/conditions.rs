@@ -1,5 +1,5 @@
-//! Conditions that reactions need, and agents of their work-up: `tables/conditions.tsv`; and agents that a group of a precursor does not bear, with what chemists take instead:
-//! `tables/excepted_agents.tsv`, whose groups are SMARTS that one precursor matches, or with `!` does not match.
+//! Conditions that reactions need, and agents of their work-up: `tables/conditions.tsv`; and agents that a group of a precursor does not bear, with what chemists take instead,
+//! or beside the others where it bears them all: `tables/excepted_agents.tsv`, whose groups are SMARTS that one precursor matches, or with `!` does not match.
 //!
 //! Records of reactions list what a work-up took together with what the reaction did, and may lack what it cannot do
 //! without. Those of a racemic reaction list what an asymmetric one must not have (`never`). A row names the agents of which a class needs one, by the names of the records; the first is the one that
@@ -116,9 +116,10 @@ impl<'a> StepConditions<'a> {
     pub fn missing(&self, recorded: &[(ComponentRole, &str)]) -> Vec<(ComponentRole, &'static str)> {
         let is_recorded = |agents: &[&str]| recorded.iter().any(|&(_, agent)| agents.contains(&agent));
         let is_replaced = |need: &Need| {
-            self.exceptions
-                .iter()
-                .any(|exception| exception.role == need.role || need.agents.contains(&exception.instead[0]))
+            let replaces = |exception: &&&Exception| {
+                exception.role == need.role || need.agents.contains(&exception.instead[0])
+            };
+            self.exceptions.iter().filter(replaces).any(|exception| !exception.never.is_empty())
         };
         let has_solvent = recorded.iter().any(|&(role, _)| role == ComponentRole::Solvent);
         let is_met = |role: ComponentRole, agents: &[&str]| match role {
@@ -186,7 +187,7 @@ fn read_exceptions() -> Result<Vec<(&'static str, Exception)>, String> {
         let exception = Exception {
             present: present.into_iter().map(pattern).collect::<Result<_, _>>()?,
             absent: absent.iter().map(|smarts| pattern(&smarts[1..])).collect::<Result<_, _>>()?,
-            never: never.split('|').collect(),
+            never: never.split('|').filter(|agent| *agent != "-").collect(),
             role: ComponentRole::named(role)?,
             instead: instead.split('|').collect(),
         };
@@ -235,7 +236,7 @@ mod tests {
             (
                 "Ullmann-Goldberg coupling",
                 vec![(Reagent, "carbonate"), (Solvent, "DMF")],
-                vec![(Catalyst, "copper(I) iodide")],
+                vec![(Catalyst, "copper(I) iodide"), (Reagent, "N,N'-dimethylethylenediamine")],
             ),
             (
                 "Friedel-Crafts acylation",
@@ -315,6 +316,17 @@ mod tests {
         );
         let bromide = ["Clc1ccc(Br)cc1", "OB(O)c1ccccc1"];
         assert_eq!(step("Suzuki coupling", &bromide).missing(&recorded), [(Catalyst, "Pd(PPh3)4")]);
+
+        let chloride = ["CCCCCCCl", "CNCc1ccccc1"];
+        let alkylation = step("N-alkylation", &chloride);
+        assert_eq!(
+            alkylation.missing(&[(Reagent, "carbonate"), (Solvent, "DMF")]),
+            [(Reagent, "potassium iodide")]
+        );
+        assert_eq!(
+            alkylation.missing(&[(Solvent, "DMF")]),
+            [(Reagent, "carbonate"), (Reagent, "potassium iodide")]
+        );
 
         let methanol = step("SNAr ether synthesis", &["CO", "Clc1ccccn1"]);
         assert!(methanol.leaves_out("hydride") && methanol.leaves_out("DMF"));

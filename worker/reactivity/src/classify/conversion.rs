@@ -4,7 +4,7 @@
 use chem::Order;
 
 use super::step::{NewBond, is_michael_acceptor};
-use crate::change::Step;
+use crate::change::{Facts, Step};
 use crate::electrophile;
 use crate::group::Group;
 use crate::protecting_group;
@@ -15,7 +15,7 @@ use crate::reaction_class::{ReactionClass, class};
 pub fn class(step: &Step<'_>) -> Option<ReactionClass> {
     nitrosation(step)
         .or_else(|| enol_ether(step))
-        .or_else(|| silyl_enol_ether(step))
+        .or_else(|| enolate_oxygen(step))
         .or_else(|| carbon_carbon(step))
         .or_else(|| step.atoms().find_map(|atom| of_atom(step, atom)))
         .or_else(|| alkene(step))
@@ -29,13 +29,18 @@ fn nitrosation(step: &Step<'_>) -> Option<ReactionClass> {
     step.change.made.iter().any(made).then_some(class!("nitrosation"))
 }
 
-/// Silicon on the oxygen of an enolate.
-fn silyl_enol_ether(step: &Step<'_>) -> Option<ReactionClass> {
+/// Silicon or an acyl group on the oxygen of an enolate.
+fn enolate_oxygen(step: &Step<'_>) -> Option<ReactionClass> {
     let it = &step.before;
-    let is_enolate = |(oxygen, silicon): (u32, u32)| {
-        it.element(oxygen) == O && it.element(silicon) == SI && it.doubly(oxygen, |_| true).is_some()
-    };
-    step.joined().any(is_enolate).then_some(class!("silyl enol ether formation"))
+    step.joined().find_map(|(oxygen, other)| {
+        let is_enolate = it.element(oxygen) == O
+            && it.doubly(oxygen, |next| matches!(it.group(next), Group::Aldehyde | Group::Ketone)).is_some();
+        match it.element(other) {
+            SI if is_enolate => Some(class!("silyl enol ether formation")),
+            C if is_enolate && it.is_carbonyl(other) => Some(class!("enol ester formation")),
+            _ => None,
+        }
+    })
 }
 
 /// Rank of a halide from which a carbanion takes it without a metal: 2-chloropyridine.
@@ -210,6 +215,8 @@ fn nitrile(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
             })
         }
         N if hydroxylamine() => Some(class!("amidoxime formation")),
+        // Thiocyanic acid.
+        N if step.before.count(atom, S) > 0 => Some(class!("thiourea formation")),
         N => Some(class!("amidine or guanidine formation")),
         S => Some(class!("thionation")),
         _ => None,
@@ -261,6 +268,7 @@ fn carbon_nitrogen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
             Some(class!("amide formation from anhydride"))
         }
         _ if it.is_aromatic(atom) && step.lost(atom).next().is_some() => Some(class!("SNAr amination")),
+        _ if becomes_imine && has_hydroxyimino(step.after, image) => Some(class!("amidoxime formation")),
         _ if becomes_imine && nitrogens > 1 => Some(class!("amidine or guanidine formation")),
         // The diazonium ion takes the place of an acyl group (Phillips, Org. React. 1959, 10, 143).
         _ if bond.order == Order::Double && step.lost(atom).any(|(gone, _)| it.is_carbonyl(gone)) => {
@@ -269,6 +277,15 @@ fn carbon_nitrogen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
         _ if bond.order == Order::Double => Some(class!("imine formation")),
         _ => None,
     }
+}
+
+/// Returns true for the carbon of an oxime.
+fn has_hydroxyimino(after: &Facts, carbon: u32) -> bool {
+    after
+        .doubly(carbon, |nitrogen| {
+            after.next_to(nitrogen).any(|next| after.element(next) == O && after.degree(next) == 1)
+        })
+        .is_some()
 }
 
 /// Changes of a carbonyl group, and oxidation to one.
@@ -333,7 +350,11 @@ fn halogen_or_sulfone(step: &Step<'_>, atom: u32, bond: NewBond) -> Option<React
             Some(class!("halomethyl ether formation"))
         }
         F | CL | BR | I if from_oxygen || allylic_alcohol(step) => Some(class!("alcohol to halide")),
-        F | CL | BR | I if step.hydrogens_gained(atom) < 0 => Some(class!("C-H halogenation")),
+        F | CL | BR | I if step.hydrogens_gained(atom) < 0 => Some(match it.group(atom) {
+            Group::ImineCarbon => class!("hydroximoyl chloride formation"),
+            _ if it.is_alpha(atom) => class!("alpha-halogenation"),
+            _ => class!("C-H halogenation"),
+        }),
         F | CL | BR | I if step.reordered(atom).any(|(_, was, now)| was > now) => Some(halogenation(step)),
         SN => Some(class!("stannylation")),
         S if step.after.next_to(bond.image).any(|next| is_halogen(step.after.element(next))) => {
@@ -386,6 +407,10 @@ fn nitrogen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
     let diazotised = step.gained(atom).any(|(other, _)| it.element(other) == N && it.oxo(other) > 0);
     if diazotised {
         return Some(class!("arylhydrazine synthesis"));
+    }
+    let is_freed = |gone: u32| it.group(gone) == Group::ImineCarbon && step.image(gone).is_none();
+    if step.hydrogens_gained(atom) > 1 && step.lost(atom).any(|(gone, _)| is_freed(gone)) {
+        return Some(class!("imine hydrolysis"));
     }
     let cleaved = step.lost(atom).any(|(gone, _)| it.element(gone) == N) && step.hydrogens_gained(atom) > 0;
     cleaved.then_some(class!("N-N bond cleavage"))

@@ -107,6 +107,25 @@ impl Ring {
         step.change.made.iter().filter(joins).count() > 1
     }
 
+    /// Returns true if an aldehyde joins two carbons of the ring, each at the end of an enamine (Hantzsch, Liebigs Ann. Chem. 1882, 215, 1).
+    fn joins_two_enamines(&self, step: &Step<'_>) -> bool {
+        let after = step.after;
+        let is_enamine = |carbon: u32| {
+            self.atoms.contains(&carbon)
+                && after
+                    .doubly(carbon, |next| after.element(next) == C && after.count(next, N) == 1)
+                    .is_some()
+        };
+        let joins = |atom: u32| {
+            step.before.group(atom) == Group::Aldehyde
+                && step.lost_oxo(atom)
+                && step
+                    .image(atom)
+                    .is_some_and(|image| after.next_to(image).filter(|&next| is_enamine(next)).count() == 2)
+        };
+        step.atoms().any(joins)
+    }
+
     /// Returns true if a carbonyl group that becomes an iminium ion closes a ring of six on an arene.
     fn closes_on_arene(&self, step: &Step<'_>, group: Group) -> bool {
         let it = &step.before;
@@ -173,6 +192,9 @@ impl Ring {
             (6, true, 0, 1, 0) => class!("pyranone or chromone synthesis"),
             _ if self.joins_two_carbonyl_groups(step, N) => class!("imide formation"),
             _ if self.joins_two_carbonyl_groups(step, O) => class!("anhydride formation"),
+            (6, false, 1, 0, 0) if self.joins_two_enamines(step) => {
+                class!("Hantzsch dihydropyridine synthesis")
+            }
             (5, false, 1, 0, 0) if self.joins_carbons_twice(step) => class!("1,3-dipolar cycloaddition"),
             (_, false, _, _, _) if reduces_nitro(step) => class!("reductive cyclisation"),
             (_, false, _, _, _) => class!("heterocyclisation"),

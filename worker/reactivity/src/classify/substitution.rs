@@ -175,7 +175,8 @@ pub fn acylation(step: &Step<'_>, nucleophile: u32, carbon: u32) -> ReactionClas
         (N, Group::AcylHalide) => class!("amide formation from acid halide"),
         (N, Group::Anhydride) => class!("amide formation from anhydride"),
         (N, Group::ActiveEster) if acyl_azole => class!("amide coupling"),
-        (N, Group::Ester | Group::ActiveEster | Group::Thioester) => class!("ester aminolysis"),
+        (N, Group::ActiveEster) => class!("amide formation from active ester"),
+        (N, Group::Ester | Group::Thioester) => class!("ester aminolysis"),
         (N, _) => class!("N-acylation"),
         (O, Group::Acid) if becomes_active_ester(step, carbon) => class!("active ester formation"),
         (O, Group::Acid) => class!("esterification"),
@@ -226,7 +227,7 @@ fn carbamate(after: &Facts, carbon: u32, oxygen: u32) -> ReactionClass {
         return class!("carbamate formation");
     };
     let next_to = |wanted: &dyn Fn(u32) -> bool| after.is_sp3(alkyl) && after.next_to(alkyl).any(wanted);
-    let fluorenyl = |next| after.is_sp3(next) && after.ring(next) == 5 && after.carbons(next) == 3;
+    let fluorenyl = |next| after.is_sp3(next) && after.ring(next) == 5 && after.aryls(next) == 2;
     match () {
         () if is_tert_butyl(after, oxygen, carbon) => class!("Boc protection"),
         () if next_to(&fluorenyl) => class!("Fmoc protection"),
@@ -341,6 +342,8 @@ pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element
                 class!("Bouveault aldehyde synthesis")
             }
             Some((atom, Group::Amide)) if it.hydrogens(atom) > 0 => class!("Vilsmeier formylation"),
+            // Trifluoromethyl radicals from the iodide or a sulfinate (Langlois, Laurent and Roidot, Tetrahedron Lett. 1991, 32, 7525).
+            Some((atom, _)) if it.count(atom, F) == 3 => class!("trifluoromethylation"),
             // Dichloromethyl methyl ether (Rieche, Gross and Hoeft, Chem. Ber. 1960, 93, 88).
             Some((atom, _)) if brings_aldehyde(step, atom) => {
                 class!("Rieche formylation")

@@ -1,6 +1,6 @@
 //! Sources of a configuration that no precursor and no template brings: chiral catalysts, enzymes and separations.
 //!
-//! A flat atom (of C=O, C=N or C=C) or the sulfur of a sulfide becomes a stereocentre. Here stands by what means chemists make one enantiomer of
+//! A flat atom (of C=O, C=N or C=C, or of an aromatic ring) or the sulfur of a sulfide becomes a stereocentre. Here stands by what means chemists make one enantiomer of
 //! such a centre: Noyori and Hashiguchi, Acc. Chem. Res. 1997, 30, 97 and Corey and Helal, Angew. Chem. Int. Ed.
 //! 1998, 37, 1986 (ketones with one guiding side); Moore and others, Acc. Chem. Res. 2007, 40, 1412 (ketoreductases);
 //! Savile and others, Science 2010, 329, 305 (transaminases); Knowles and Noyori, Acc. Chem. Res. 2007, 40, 1238 and
@@ -8,7 +8,8 @@
 //! others, the same, 1991, 113, 7063, and Tokunaga and others, Science 1997, 277, 936 (epoxides); Collet and others,
 //! "Enantiomers, Racemates, and Resolutions", 1981 (salts of amines and acids); Robak, Herbage and Ellman, Chem. Rev.
 //! 2010, 110, 3600 (imines of tert-butanesulfinamide); Pitchen and others, J. Am. Chem. Soc. 1984, 106, 8188 and Cotton and
-//! others, Tetrahedron: Asymmetry 2000, 11, 3819 (sulfoxides); Lebel and others, Chem. Rev. 2003, 103, 977 (cyclopropanes). Where nothing of this is known, the isomers have to be separated.
+//! others, Tetrahedron: Asymmetry 2000, 11, 3819 (sulfoxides); Wang, Lu, Yu, Zhu and Zhou, J. Am. Chem. Soc. 2003, 125, 10536
+//! (quinolines); Kolb, VanNieuwenhze and Sharpless, Chem. Rev. 1994, 94, 2483 (diols); Lebel and others, Chem. Rev. 2003, 103, 977 (cyclopropanes). Where nothing of this is known, the isomers have to be separated.
 
 use std::fmt;
 
@@ -88,6 +89,11 @@ pub fn source(step: &Step<'_>, events: &[Event]) -> Result<Option<StereoSource>,
     if made.iter().any(|&centre| is_labile(step, centre) || is_saturated_enal(step, centre)) {
         return Err(Refusal::StereoFromNowhere);
     }
+    if let [carbon] = made[..]
+        && is_hydrogenated_beside_azine_nitrogen(step, events, carbon)
+    {
+        return Ok(Some(StereoSource::ChiralCatalyst));
+    }
     if !is_plain_addition(step, events) {
         // Whatever makes a racemate, its enantiomers can be separated; diastereomers would have to be known.
         let makes_racemate = made.len() == 1 && !has_several_centres(step);
@@ -112,6 +118,17 @@ pub fn source(step: &Step<'_>, events: &[Event]) -> Result<Option<StereoSource>,
             } else {
                 None
             }
+        }
+        // Of an open alkene, one configuration of the two is that of the trans alkene.
+        [carbon, partner] if are_on_one_side(step, carbon, partner) == Some(false) => {
+            let by_reagent = if is_dihydroxylation(step) {
+                Some(StereoSource::ChiralCatalyst)
+            } else if is_epoxidised(step, carbon) {
+                epoxide(step, carbon)
+            } else {
+                None
+            };
+            return by_reagent.map(Some).ok_or(Refusal::StereoFromNowhere);
         }
         _ => return Err(Refusal::StereoFromNowhere),
     };
@@ -192,6 +209,17 @@ pub fn is_dihydroxylation(step: &Step<'_>) -> bool {
     is_alkene && is_hydroxyl(first) && is_hydroxyl(second)
 }
 
+/// Returns true if an azine ring fused to an arene, as that of quinoline, is hydrogenated and its carbon beside nitrogen becomes the centre.
+fn is_hydrogenated_beside_azine_nitrogen(step: &Step<'_>, events: &[Event], carbon: u32) -> bool {
+    let before = &step.before;
+    let is_azine =
+        |next: u32| before.is_aromatic(next) && before.element(next) == N && before.ring(next) == 6;
+    before.is_aromatic(carbon)
+        && before.next_to(carbon).any(is_azine)
+        && before.next_to(carbon).filter(|&next| before.element(next) == C).count() == 2
+        && events.iter().all(|event| matches!(event, Event::Hydrogenation { .. }))
+}
+
 /// Returns true if a new centre would racemise at the bench: its hydrogen is acidic between two acceptors, or between
 /// an aldehyde or ketone and an aromatic ring, a halogen or a primary amine.
 fn is_labile(step: &Step<'_>, centre: u32) -> bool {
@@ -224,12 +252,15 @@ fn are_on_one_side(step: &Step<'_>, a: u32, b: u32) -> Option<bool> {
 }
 
 /// Handedness of a ring atom of the product, read from one ring neighbour over the other to its substituent; `other`
-/// comes first if `is_after`. `None` if it is in several rings or has no hydrogen.
+/// comes first if `is_after`. Hydroxyl groups that both atoms gain count as an oxygen that bridges them. `None` if the atom is in several
+/// rings or has no hydrogen.
 fn turn(step: &Step<'_>, atom: u32, other: u32, is_after: bool) -> Option<bool> {
     let after = step.after;
     let centre = after.at(atom).centre.as_ref()?;
     let (ring, outside): (Vec<Bond>, Vec<Bond>) =
-        after.around(atom).iter().filter(|bond| bond.to != other).partition(|bond| bond.ring > 0);
+        after.around(atom).iter().filter(|bond| bond.to != other).partition(|bond| {
+            bond.ring > 0 || after.element(bond.to) == O && step.origin[bond.to as usize].is_none()
+        });
     let ([ring], [outside]) = (&ring[..], &outside[..]) else { return None };
     let along = if is_after { [other, ring.to] } else { [ring.to, other] };
     let places: Vec<usize> = [along[0], along[1], outside.to, Centre::HYDROGEN]

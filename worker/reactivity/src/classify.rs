@@ -48,6 +48,7 @@ fn stereoselective(step: &Step<'_>, events: &[Event], class: ReactionClass) -> R
         (ChiralCatalyst, "imine or oxime reduction") => class!("asymmetric imine reduction"),
         (ChiralCatalyst, "reductive amination") => class!("asymmetric reductive amination"),
         (ChiralCatalyst, "epoxidation") => class!("asymmetric epoxidation"),
+        (ChiralCatalyst, "dihydroxylation") => class!("asymmetric dihydroxylation"),
         (ChiralCatalyst, "sulfur oxidation") => class!("asymmetric sulfoxidation"),
         (Enzyme, "carbonyl reduction") => class!("enzymatic carbonyl reduction"),
         (Enzyme, "reductive amination") => class!("enzymatic transamination"),

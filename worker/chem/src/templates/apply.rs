@@ -28,7 +28,7 @@ impl Template {
     ///
     /// Stereo is not lost silently. An outcome is left out if a stereocentre or double bond with a configuration
     /// stated in the product is gone or no longer stated, unless the template states stereo on its product side. One
-    /// or two centres may become atoms of double bonds, as in the ketone of a chiral alcohol:
+    /// or two centres may become atoms of double bonds or aromatic rings, as in the ketone of a chiral alcohol:
     /// [`Outcome::made_centres`] has them, and the caller decides whether their configuration can be made.
     /// RDKit ignores that stereo when it matches, so only a template that is [run forwards](Self::forward) shows
     /// whether it makes this product or another isomer. Outcomes that certainly make another isomer are left out.

@@ -48,7 +48,7 @@ impl Stereo {
         }
     }
 
-    /// Returns the centres that are flat in the precursors, atoms of a double bond, together with one that is a centre
+    /// Returns the centres that are flat in the precursors, atoms of a double bond or an aromatic ring, together with one that is a centre
     /// only beside such an atom (the far end of a 1,4-disubstituted cyclohexane). `None` if other stereo is lost, or
     /// more than two centres. Each precursor is given with the product atom of each of its atoms.
     pub fn flattened<'a>(
@@ -78,7 +78,8 @@ impl Stereo {
             }
             lost.push(centre);
             let neighbours = graph.neighbor_slice(index(atom));
-            if neighbours.iter().any(|&(_, bond)| graph.bond(bond).order == BondOrder::Double)
+            if graph.atom(index(atom)).aromatic
+                || neighbours.iter().any(|&(_, bond)| graph.bond(bond).order == BondOrder::Double)
                 || is_sulfide(graph, atom)
             {
                 has_flat = true;

@@ -34,7 +34,7 @@ enum CentreFate {
 /// The result of building a draft.
 pub(crate) enum BuildResult {
     Molecules(Vec<Precursor>),
-    /// Molecules in which these stated centres of the target are flat: atoms of a double bond.
+    /// Molecules in which these stated centres of the target are flat: atoms of a double bond or an aromatic ring.
     Prochiral(Vec<Precursor>, Vec<u32>),
     /// Stated stereo is gone in another way.
     StereoLost,
@@ -165,10 +165,12 @@ impl Stereo {
     }
 }
 
-/// Returns true if an atom of the draft has a double bond, or is the sulfur of a sulfide.
+/// Returns true if an atom of the draft is aromatic, has a double bond, or is the sulfur of a sulfide.
 fn is_flat(draft: &DraftGraph, at: usize) -> bool {
-    let around = draft.around(at);
-    around.iter().any(|&(_, order)| order == DOUBLE) || draft.atoms[at].element == SULFUR && around.len() == 2
+    let (atom, around) = (draft.atoms[at], draft.around(at));
+    atom.aromatic
+        || around.iter().any(|&(_, order)| order == DOUBLE)
+        || atom.element == SULFUR && around.len() == 2
 }
 
 #[derive(Default)]

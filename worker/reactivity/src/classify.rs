@@ -332,7 +332,7 @@ fn aldol(step: &Step<'_>, nucleophile: u32, carbon: u32) -> ReactionClass {
         }
         () if it.group(carbon) == Group::ImineCarbon => class!("Mannich reaction"),
         () if it.next_to(nucleophile).any(|next| it.is_nitro(next)) => class!("Henry reaction"),
-        () if is_doubly_activated(it, nucleophile) || condensed && lactam => {
+        () if condensed && (lactam || is_doubly_activated(it, nucleophile)) => {
             class!("Knoevenagel condensation")
         }
         () => class!("aldol reaction"),

@@ -7,6 +7,7 @@ use crate::change::{Facts, Step};
 use crate::electrophile;
 use crate::friedel_crafts;
 use crate::group::{Group, aromatic_positions};
+use crate::lithiation;
 use crate::queries::*;
 use crate::reaction_class::{ReactionClass, class};
 use crate::stereo::is_turned;
@@ -322,6 +323,7 @@ pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element
         N if electrophile.is_some_and(|atom| step.becomes_nitroso(atom)) => class!("nitrosation"),
         N => class!("nitration"),
         F => class!("aromatic fluorination"),
+        CL | BR | I if is_lithiated_first(step, carbon) => class!("lithiation-halogenation"),
         CL => class!("aromatic chlorination"),
         BR => class!("aromatic bromination"),
         I => class!("aromatic iodination"),
@@ -360,7 +362,11 @@ pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element
                 | Group::Isocyanate,
             )) => class!("Friedel-Crafts acylation"),
             Some((atom, Group::Aldehyde | Group::Ketone)) if !step.lost_oxo(atom) => {
-                class!("Friedel-Crafts hydroxyalkylation")
+                if is_lithiated_first(step, carbon) {
+                    class!("lithiation-hydroxyalkylation")
+                } else {
+                    class!("Friedel-Crafts hydroxyalkylation")
+                }
             }
             Some((_, Group::Aldehyde | Group::Ketone)) => class!("reductive C-alkylation"),
             _ => class!("Friedel-Crafts alkylation"),
@@ -369,6 +375,11 @@ pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element
         O if reduces_oxide(step) => class!("N-oxide rearrangement"),
         _ => class!("aromatic substitution"),
     }
+}
+
+/// Returns true for an aromatic proton that a base takes, of a ring that is too poor for mild electrophiles.
+fn is_lithiated_first(step: &Step<'_>, carbon: u32) -> bool {
+    lithiation::is_lithiated(step, carbon) && !friedel_crafts::takes_vilsmeier_reagent(&step.before, carbon)
 }
 
 /// Returns true for a saturated carbon that is that of an aldehyde after the step.

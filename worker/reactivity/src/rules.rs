@@ -6,10 +6,10 @@ use crate::event::{Event, events};
 use crate::refusal::Refusal;
 use crate::{
     acidity, amine_closure, arene, aromatisation, arylation, attacked_groups, azole, base_labile,
-    bifunctional, carbanion, cleavage, donors, elimination, ester_exchange, fischer, fluorination, free_acid,
-    hidden_cleavage, labile_groups, mechanism, michael_acceptor, mixture, multiple_bond, new_organometal,
-    nitrile, origin, phthalide, polar, quinone_methide, redox, richer_ring, rival_base, rival_halide,
-    slow_pair, small_ring, stereo, unactivated, weak_amine,
+    bifunctional, carbanion, carbon_acid, cleavage, diverted, donors, elimination, ester_exchange, fischer,
+    fluorination, free_acid, hidden_cleavage, labile_groups, mechanism, michael_acceptor, mixture,
+    multiple_bond, new_organometal, nitrile, origin, phthalide, polar, quinone_methide, redox, richer_ring,
+    rival_base, rival_halide, slow_pair, small_ring, stereo, unactivated, vinylogous, weak_amine,
 };
 
 /// Certainty of the rules about a step.
@@ -68,6 +68,9 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     ester_exchange::check(step, &events)?;
     nitrile::check(step)?;
     small_ring::check(step)?;
+    vinylogous::check(step, &events)?;
+    carbon_acid::check(step, &events)?;
+    diverted::check(step, &events)?;
     attacked_groups::check(step, &events)?;
     let stereo_source = stereo::check(step, &events)?;
     for event in &events {

@@ -10,6 +10,7 @@ use crate::group::{Group, aromatic_positions};
 use crate::hidden_cleavage::is_boc;
 use crate::labile_acid::{is_enamino_acid, is_keto_acid, is_labile_acid, is_labile_boronic_acid};
 use crate::queries::*;
+use crate::vinylogous::is_enamine_carbinol;
 
 /// Returns true unless the atom makes its molecule too unstable to store.
 pub fn is_stable(it: &Facts, atom: u32) -> bool {
@@ -30,6 +31,7 @@ pub fn is_never_made(it: &Facts, atom: u32) -> bool {
         || it.group(atom) == Group::AcylHalide && closes_to_azlactone(it, atom)
         || is_free_azadiene(it, atom)
         || closes_on_ring_nitrogen(it, atom)
+        || is_enamine_carbinol(it, atom)
         || is_mustard_agent(it, atom)
 }
 
@@ -60,6 +62,7 @@ fn is_unstable(it: &Facts, atom: u32) -> bool {
             diazonium
                 || (halogen && about.hydrogens > 0)
                 || is_nitrosoamide(it, atom)
+                || is_of_purine_without_proton(it, atom)
                 || is_free_aminothiophene(it, atom)
                 || is_free_glycosylamine(it, atom)
         }
@@ -201,6 +204,7 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
                     || is_halomethyl_acetal(it, atom)))
             || (amines > 1 && !in_ring)
             || is_phenol_tautomer(it, atom)
+            || is_enamine_carbinol(it, atom)
             || is_ionising_sulfonate(it, atom);
     }
     if is_free_hydrazonoyl_halide(it, atom) || is_free_azadiene(it, atom) {
@@ -283,6 +287,41 @@ fn is_nitrosoamide(it: &Facts, nitrogen: u32) -> bool {
     let is_nitroso = |next: u32| it.element(next) == N && it.at(next).charge == 0 && it.oxo(next) == 1;
     let is_acyl = |next: u32| it.is_carbonyl(next) && it.count(next, N) == 1 && it.count(next, O) == 1;
     it.next_to(nitrogen).any(is_nitroso) && it.next_to(nitrogen).any(is_acyl)
+}
+
+/// Returns true for N1 of a purine that bears the hydrogen or group which its imidazole lacks, with no carbonyl or imino group in its ring: the molecule is the 7H or 9H form, which reacts there (Joule and
+/// Mills 2010, chapter 27).
+fn is_of_purine_without_proton(it: &Facts, nitrogen: u32) -> bool {
+    let in_ring = |atom: u32| {
+        it.next_to(atom).filter(move |&next| it.bond(atom, next).is_some_and(|bond| bond.ring > 0))
+    };
+    if !it.is_aromatic(nitrogen)
+        || it.ring(nitrogen) != 6
+        || it.degree(nitrogen) + usize::from(it.hydrogens(nitrogen)) != 3
+    {
+        return false;
+    }
+    let Some(ring) = it
+        .next_to(nitrogen)
+        .find_map(|next| it.smallest_cycle(nitrogen, next).filter(|ring| ring.len() == 6))
+    else {
+        return false;
+    };
+    let is_fusion = |atom: u32| in_ring(atom).count() == 3;
+    let outside = |atom: u32| in_ring(atom).find(|next| !ring.contains(next));
+    let fused: Vec<u32> = ring.iter().copied().filter(|&atom| is_fusion(atom)).filter_map(outside).collect();
+    let is_bare = |&atom: &u32| it.element(atom) == N && it.degree(atom) == 2 && it.hydrogens(atom) == 0;
+    let is_imidazole = matches!(fused[..], [a, b] if it.distances(a, 2).iter().any(|&(atom, distance)| atom == b && distance == 2));
+    !in_ring(nitrogen).any(is_fusion)
+        && ring.iter().filter(|&&atom| it.element(atom) == N).count() == 2
+        && ring.iter().all(|&atom| {
+            it.doubly(atom, |next| {
+                matches!(it.element(next), O | S | N) && !ring.contains(&next) && !fused.contains(&next)
+            })
+            .is_none()
+        })
+        && is_imidazole
+        && fused.iter().all(is_bare)
 }
 
 /// Returns true for the amino group of a 2-aminothiophene or 2-aminofuran whose ring has no acceptor (Norris in Gronowitz, "Thiophene

@@ -1,0 +1,129 @@
+//! Carbon acids of one mixture: the proton that base takes, and what the carbanion does then.
+//!
+//! Sources: Harris and Harris, Org. React. 1969, 17, 155, for the dianions of β-keto esters, whose γ-carbon adds to aldehydes and does not condense; Bordwell, Acc. Chem.
+//! Res. 1988, 21, 456, for acidities; Touster, Org. React. 1953, 7, 327, for nitrosation, which needs a ketone or two acceptors; Clayden, Greeves and Warren, chapter 26,
+//! for acyl chlorides, whose ketenes and ketones take the carbanion of a hydrocarbon.
+
+use crate::change::{Facts, Step};
+use crate::event::Event;
+use crate::group::Group;
+use crate::queries::*;
+use crate::refusal::Refusal;
+
+type Verdict = Result<(), Refusal>;
+
+/// Refuses carbanions that the most acidic C–H of the mixture does not give.
+///
+/// # Errors
+/// Fails with [`Refusal::CompetingGroup`] or [`Refusal::Unreactive`].
+pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
+    let it = &step.before;
+    for event in events {
+        match *event {
+            Event::Aldol { nucleophile, carbon } if condenses_at_gamma(step, nucleophile, carbon) => {
+                return Err(Refusal::CompetingGroup);
+            }
+            Event::Acylation { nucleophile, carbon }
+                if it.group(carbon) == Group::AcylHalide && is_hydrocarbon_acid(it, nucleophile) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
+            _ => {}
+        }
+    }
+    for (from, to) in step.joined() {
+        if is_metalated(step, from) && is_kept_active_methylene(step, to) {
+            return Err(Refusal::CompetingGroup);
+        }
+        if closes_azole_of_enol(step, from, to) {
+            return Err(Refusal::CompetingGroup);
+        }
+        if is_nitrite(it, from) && is_plain_enolate(step, to) {
+            return Err(Refusal::Unreactive);
+        }
+    }
+    Ok(())
+}
+
+/// Returns true for a carbon with a hydrogen between two acceptors.
+pub fn is_active_methylene(it: &Facts, carbon: u32) -> bool {
+    it.is_sp3(carbon)
+        && it.hydrogens(carbon) > 0
+        && it.next_to(carbon).filter(|&next| it.is_acceptor(next) && !it.is_aromatic(next)).count() > 1
+}
+
+/// Returns true for the γ-carbon of a β-keto ester, amide or nitrile that makes a double bond with an aldehyde of another molecule: its methylene group does so. Diketones go by way of their
+/// boron complexes (Pabon, Recl. Trav. Chim. Pays-Bas 1964, 83, 379).
+fn condenses_at_gamma(step: &Step<'_>, gamma: u32, aldehyde: u32) -> bool {
+    let it = &step.before;
+    let is_between = |alpha: u32| {
+        alpha != gamma
+            && is_active_methylene(it, alpha)
+            && step.is_untouched(alpha)
+            && it
+                .next_to(alpha)
+                .any(|next| matches!(it.group(next), Group::Ester | Group::Amide | Group::Nitrile))
+    };
+    it.is_sp3(gamma)
+        && step.lost_oxo(aldehyde)
+        && !step.are_in_same_molecule(gamma, aldehyde)
+        && it
+            .next_to(gamma)
+            .any(|ketone| it.group(ketone) == Group::Ketone && it.next_to(ketone).any(is_between))
+}
+
+/// Returns true for the carbon of an alkylarene, without an acceptor or heteroatom.
+fn is_hydrocarbon_acid(it: &Facts, carbon: u32) -> bool {
+    it.is_sp3(carbon)
+        && it.hydrogens(carbon) > 0
+        && it.next_to(carbon).all(|next| it.element(next) == C && !it.is_acceptor(next))
+        && it.aryls(carbon) > 0
+}
+
+/// Returns true for an sp2 carbon that brings a metal or exchanges its halogen for one.
+fn is_metalated(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    it.element(carbon) == C && step.lost(carbon).any(|(gone, _)| matches!(it.element(gone), LI | MG | BR | I))
+}
+
+/// Returns true for a ketone that becomes a tertiary alcohol beside a methylene group between it and a second acceptor, whose proton the metal takes.
+fn is_kept_active_methylene(step: &Step<'_>, ketone: u32) -> bool {
+    let it = &step.before;
+    let is_alcohol = || {
+        step.image(ketone).is_some_and(|image| {
+            step.after.is_sp3(image) && step.after.next_to(image).any(|next| step.after.is_hydroxyl(next))
+        })
+    };
+    it.group(ketone) == Group::Ketone
+        && is_alcohol()
+        && it.next_to(ketone).any(|alpha| is_active_methylene(it, alpha) && step.is_untouched(alpha))
+}
+
+/// Returns true for the nitrogen of an ortho-substituted aniline and an aldehyde beside an active methylene group that are to close an azole: such an aldehyde is an enol, and makes the enamine (Clayden, Greeves
+/// and Warren, chapter 20).
+fn closes_azole_of_enol(step: &Step<'_>, nitrogen: u32, aldehyde: u32) -> bool {
+    let it = &step.before;
+    it.is_arylamine(nitrogen)
+        && it.group(aldehyde) == Group::Aldehyde
+        && it.next_to(aldehyde).any(|alpha| is_active_methylene(it, alpha))
+        && step
+            .image(aldehyde)
+            .is_some_and(|image| step.after.is_aromatic(image) && step.after.ring(image) == 5)
+}
+
+/// Returns true for the nitrogen of nitrous acid or its esters.
+fn is_nitrite(it: &Facts, nitrogen: u32) -> bool {
+    it.element(nitrogen) == N && it.count(nitrogen, O) == 2 && it.oxo(nitrogen) == 1 && !it.is_nitro(nitrogen)
+}
+
+/// Returns true for the α-carbon of an ester, amide or acid with no second group that makes it acidic.
+fn is_plain_enolate(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let mut acceptors = it.next_to(carbon).filter(|&next| it.is_acceptor(next));
+    it.is_sp3(carbon)
+        && acceptors
+            .next()
+            .is_some_and(|acyl| matches!(it.group(acyl), Group::Ester | Group::Amide | Group::Acid))
+        && acceptors.next().is_none()
+        && it.aryls(carbon) == 0
+}

@@ -1,0 +1,189 @@
+//! Named reactions whose intermediate takes another course with this substrate.
+//!
+//! Sources: Lichtenthaler, Chem. Rev. 1961, 61, 607, for the Perkow reaction; Gawley, Org. React. 1988, 35, 1, for oximes with a heteroatom on the α-carbon, which fragment; Dömling
+//! and Ugi, Angew. Chem. Int. Ed. 2000, 39, 3168, for isocyanides, whose nitrilium ion is linear; Corbridge, "Phosphorus" (2013), chapter 5, for triesters of phosphoric acid; Joule
+//! and Mills, "Heterocyclic Chemistry" (2010), chapters 25 and 28, for aminopyrazoles; Stetter, Angew. Chem. Int. Ed. Engl. 1976, 15, 639, and Charette and Beauchemin, Org. React.
+//! 2001, 58, 1, for the reactions that bear their names.
+
+use chem::Order;
+
+use crate::bifunctional::is_amine;
+use crate::change::{Facts, Step};
+use crate::competition::closed_ring_size;
+use crate::event::Event;
+use crate::group::Group;
+use crate::queries::*;
+use crate::refusal::Refusal;
+
+/// Largest ring that the nitrilium ion of an isocyanide cannot close.
+const LARGEST_WITHOUT_NITRILIUM: u8 = 9;
+
+/// Refuses such steps.
+///
+/// # Errors
+/// Fails with [`Refusal::CompetingGroup`], [`Refusal::Strained`] or [`Refusal::NoLeavingGroup`], as a chemist would say it.
+pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
+    let it = &step.before;
+    for event in events {
+        let is_diverted = match *event {
+            Event::Alkylation { nucleophile, carbon, leaving } => is_perkow(it, nucleophile, carbon, leaving),
+            Event::Cleavage { atom, root } => leaves_like_alkyl(step, atom, root),
+            Event::AromaticSubstitution { carbon, electrophile: Some(acyl), .. } => {
+                closes_on_azole_nitrogen(step, carbon, acyl)
+            }
+            _ => false,
+        };
+        if is_diverted {
+            return Err(Refusal::CompetingGroup);
+        }
+    }
+    for (from, to) in step.joined() {
+        if closes_by_isocyanide(step, from, to) {
+            return Err(Refusal::Strained);
+        }
+        let is_lost = fragments(step, from, to)
+            || is_stetter(step, from, to) && step.atoms().any(|atom| is_open_nucleophile(step, atom))
+            || is_simmons_smith(step, from, to) && step.atoms().any(|atom| is_alkylated(step, atom));
+        if is_lost {
+            return Err(Refusal::CompetingGroup);
+        }
+        if gives_half_a_hydrazine(step, from, to) {
+            return Err(Refusal::NoLeavingGroup);
+        }
+    }
+    Ok(())
+}
+
+/// Returns true for the phosphorus of a phosphite and the carbon of a chloride or bromide beside an aldehyde or ketone: the product is the enol phosphate.
+fn is_perkow(it: &Facts, phosphorus: u32, carbon: u32, leaving: u32) -> bool {
+    it.element(phosphorus) == P
+        && it.count(phosphorus, O) == 3
+        && it.oxo(phosphorus) == 0
+        && matches!(it.element(leaving), CL | BR)
+        && it.next_to(carbon).any(|acyl| match it.group(acyl) {
+            Group::Aldehyde => true,
+            Group::Ketone => it.element(leaving) == CL,
+            _ => false,
+        })
+}
+
+/// Returns true for the nitrogen of an oxime and the carbon that leaves the oxime's own for it, if either side has a free hydroxyl or amino group on its α-carbon: that bond breaks to the nitrile and a
+/// carbonyl compound.
+fn fragments(step: &Step<'_>, nitrogen: u32, migrating: u32) -> bool {
+    let it = &step.before;
+    let pushes =
+        |next: u32| it.is_hydroxyl(next) || is_amine(it, next) || it.group(next) == Group::TertiaryAmine;
+    let bears_donor = |alpha: u32| it.is_sp3(alpha) && it.next_to(alpha).any(pushes);
+    it.group(nitrogen) == Group::Oxime
+        && it.next_to(nitrogen).any(|carbon| {
+            it.element(carbon) == C
+                && step.lost(carbon).any(|(gone, _)| gone == migrating)
+                && it.next_to(carbon).any(bears_donor)
+        })
+}
+
+/// Returns true for an isocyanide and a carbonyl group or imine of its own molecule that would close a small ring.
+fn closes_by_isocyanide(step: &Step<'_>, isocyanide: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    it.is_cyano(isocyanide)
+        && it.degree(isocyanide) == 1
+        && it
+            .triply(isocyanide)
+            .is_some_and(|nitrogen| it.at(nitrogen).charge == 1 && it.carbons(nitrogen) == 2)
+        && matches!(it.group(carbon), Group::Aldehyde | Group::Ketone | Group::ImineCarbon)
+        && closed_ring_size(step, isocyanide, carbon).is_some_and(|ring| ring <= LARGEST_WITHOUT_NITRILIUM)
+}
+
+/// Returns true for the carbon of an alkyl group that leaves a phosphate while another primary one stays, as open to the halide ion. Methyl and benzyl groups go first, and cyanoethyl groups by elimination.
+fn leaves_like_alkyl(step: &Step<'_>, oxygen: u32, root: u32) -> bool {
+    let it = &step.before;
+    let is_plain = |alkyl: u32| {
+        it.is_sp3(alkyl)
+            && it.hydrogens(alkyl) == 2
+            && !it.is_benzylic_or_allylic(alkyl)
+            && it.next_to(alkyl).all(|next| match it.element(next) {
+                O => next == oxygen || it.count(next, P) == 1,
+                C => it.is_sp3(next) && !it.is_alpha(next) && it.carbons(next) < 4,
+                _ => false,
+            })
+    };
+    let stays_as_open = |other: u32| {
+        it.element(other) == O
+            && other != oxygen
+            && step.is_untouched(other)
+            && it
+                .next_to(other)
+                .any(|alkyl| it.is_sp3(alkyl) && it.hydrogens(alkyl) > 1 && !step.are_equivalent(alkyl, root))
+    };
+    is_plain(root)
+        && it.next_to(oxygen).any(|phosphorus| {
+            it.element(phosphorus) == P
+                && it.count(phosphorus, O) == 4
+                && it.next_to(phosphorus).any(stays_as_open)
+        })
+}
+
+/// Returns true for the carbon of an azole that an aminomethylene ester beside it is to acylate, while the ring's free nitrogen at the other side of the amino group closes first: 3-aminopyrazoles give
+/// pyrazolo[1,5-a]pyrimidines, and a group on the nitrogen has to keep it.
+fn closes_on_azole_nitrogen(step: &Step<'_>, carbon: u32, acyl: u32) -> bool {
+    let it = &step.before;
+    let is_enamine = |nitrogen: u32| {
+        it.element(nitrogen) == N
+            && !it.is_aromatic(nitrogen)
+            && it.next_to(nitrogen).any(|next| it.group(next) == Group::Alkene)
+    };
+    it.group(acyl) == Group::Ester
+        && it.ring(carbon) == 5
+        && closed_ring_size(step, carbon, acyl) == Some(6)
+        && it.next_to(carbon).any(|ipso| {
+            it.is_aromatic_carbon(ipso)
+                && it.next_to(ipso).any(is_enamine)
+                && it.next_to(ipso).any(|next| it.element(next) == N && it.is_aromatic(next))
+                && it.is_on_free_azole(ipso)
+        })
+}
+
+/// Returns true for the carbon of an aldehyde that becomes a ketone and the end of an open acceptor.
+fn is_stetter(step: &Step<'_>, aldehyde: u32, alkene: u32) -> bool {
+    let it = &step.before;
+    it.group(aldehyde) == Group::Aldehyde
+        && it.group(alkene) == Group::Alkene
+        && step.image(aldehyde).is_some_and(|image| step.after.group(image) == Group::Ketone)
+}
+
+/// Returns true for the free N–H of an azole or amine, or a thiol, which an open acceptor takes.
+fn is_open_nucleophile(step: &Step<'_>, atom: u32) -> bool {
+    let it = &step.before;
+    (it.group(atom) == Group::Azole
+        || is_amine(it, atom)
+        || matches!(it.group(atom), Group::Thiol | Group::Thiophenol))
+        && it.hydrogens(atom) > 0
+        && step.is_untouched(atom)
+}
+
+/// Returns true for the carbon of diiodomethane or chloroiodomethane and an alkene with which it makes a cyclopropane.
+fn is_simmons_smith(step: &Step<'_>, methylene: u32, alkene: u32) -> bool {
+    let it = &step.before;
+    it.count(methylene, I) > 0
+        && it.next_to(methylene).filter(|&next| is_heavy_halogen(it.element(next))).count() == 2
+        && it.group(alkene) == Group::Alkene
+        && step.image(methylene).is_some_and(|image| step.after.is_cyclopropane(image))
+}
+
+/// Returns true for an amine, the N–H of an azole, or the nitrogen of an N–H imidazole, which zinc carbenoids alkylate.
+fn is_alkylated(step: &Step<'_>, atom: u32) -> bool {
+    let it = &step.before;
+    let is_amine = is_amine(it, atom) || it.group(atom) == Group::TertiaryAmine;
+    let is_azole = it.group(atom) == Group::Azole && it.hydrogens(atom) > 0;
+    (is_amine || is_azole) && step.is_untouched(atom)
+}
+
+/// Returns true for a nitrogen of hydrazine that becomes the amino group of an arene in the place of its halide: the hydrazine stays whole.
+fn gives_half_a_hydrazine(step: &Step<'_>, nitrogen: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    it.is_aromatic_carbon(carbon)
+        && it.group(nitrogen) == Group::Hydrazine
+        && it.hydrogens(nitrogen) == 2
+        && step.lost(carbon).any(|(gone, _)| is_halogen(it.element(gone)))
+        && step.lost(nitrogen).any(|(gone, order)| it.element(gone) == N && order == Order::Single)
+}

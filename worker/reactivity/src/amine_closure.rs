@@ -8,7 +8,7 @@
 use crate::change::{Facts, Step};
 use crate::electrophile;
 use crate::event::Event;
-use crate::group::Group;
+use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 use crate::refusal::Refusal;
 
@@ -130,9 +130,21 @@ fn closes_as_it_forms(step: &Step<'_>, nitrogen: u32) -> Verdict {
             && reaches(step.after, image, |atom| {
                 is_acylating(step.after, atom)
                     || matches!(step.after.group(atom), Group::Aldehyde | Group::Ketone)
+                    || is_fast_chloride(step.after, atom)
             })
     });
     if is_refused { Err(Refusal::SelfReacting) } else { Ok(()) }
+}
+
+/// Returns true for a carbon of a pyrimidine with chlorine beside a nitrogen and across from one, or beside two, which takes an amine of its own molecule in the cold (Joule and Mills 2010, chapter 14).
+fn is_fast_chloride(it: &Facts, carbon: u32) -> bool {
+    let nitrogens = aromatic_positions(&it.structure, carbon)
+        .into_iter()
+        .filter(|&(atom, distance)| distance != 2 && it.group(atom) == Group::Azine && it.ring(atom) == 6);
+    it.is_aromatic_carbon(carbon)
+        && it.ring(carbon) == 6
+        && it.count(carbon, CL) + it.count(carbon, F) == 1
+        && nitrogens.count() > 1
 }
 
 /// Returns true for an amine that the step makes, four bonds from an ester of a primary or secondary alcohol: the isoindolinone or pyrrolidinone forms as it is made (March, 16-75). Branched alkyl

@@ -46,6 +46,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 if it.element(nucleophile) == N && closed_ring_size(step, nucleophile, carbon).is_none() =>
             {
                 aminolysis(step, nucleophile, carbon)?;
+                if it.group(carbon) == Group::Acid && is_on_neopentylic_branch(it, nucleophile) {
+                    return Err(Refusal::Hindered);
+                }
                 if it.group(carbon) == Group::Acid
                     && step.atoms().any(|atom| is_taken_before_acid(step, nucleophile, atom))
                 {
@@ -87,10 +90,97 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             {
                 return Err(Refusal::CompetingGroup);
             }
+            Event::ReductiveEtherification { .. }
+                if step.atoms().any(|atom| is_free_base(it, atom) && step.is_untouched(atom)) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
             _ => {}
         }
     }
+    for (nitrogen, carbon) in step.joined() {
+        if is_formamide_nitrogen(it, nitrogen) && is_formaldehyde_beside_amine(step, carbon) {
+            return Err(Refusal::CompetingGroup);
+        }
+        if is_amine(it, nitrogen) && is_plain_thiourea(it, carbon) {
+            return Err(Refusal::Unreactive);
+        }
+        if is_hydrazine_beside_thiourea(step, nitrogen, carbon) || alkylates_diamine(step, nitrogen, carbon) {
+            return Err(Refusal::CompetingGroup);
+        }
+    }
     Ok(())
+}
+
+/// Returns true for a secondary amine on a branched carbon beside a quaternary one, which takes acyl chlorides, and no acid with a coupling reagent (Montalbetti and Falque, Tetrahedron 2005, 61, 10827).
+fn is_on_neopentylic_branch(it: &Facts, amine: u32) -> bool {
+    it.group(amine) == Group::SecondaryAmine
+        && it.next_to(amine).any(|alpha| {
+            it.is_sp3(alpha) && it.carbons(alpha) == 2 && !it.is_in_ring(alpha) && it.is_neopentylic(alpha)
+        })
+}
+
+/// Returns true for a secondary amine on a carbon with three chains, which palladium and heat leave (Hartwig, Acc. Chem. Res. 2008, 41, 1534).
+fn is_secondary_on_quaternary_carbon(it: &Facts, amine: u32) -> bool {
+    it.group(amine) == Group::SecondaryAmine
+        && it.next_to(amine).any(|alpha| it.is_sp3(alpha) && it.carbons(alpha) == 3)
+}
+
+/// Returns true for ammonia and primary alkylamines.
+fn is_small_or_primary(it: &Facts, amine: u32) -> bool {
+    matches!(it.group(amine), Group::Ammonia | Group::PrimaryAmine)
+}
+
+/// Returns true for the nitrogen of an indole or pyrrole with a sulfonyl group, which a hot amine takes off (Wuts and Greene, chapter 7).
+fn is_sulfonylated_pyrrole(it: &Facts, nitrogen: u32) -> bool {
+    it.element(nitrogen) == N
+        && it.is_aromatic(nitrogen)
+        && it.ring(nitrogen) == 5
+        && it.next_to(nitrogen).any(|next| it.element(next) == S && it.oxo(next) == 2)
+}
+
+/// Returns true for a free amine or amidine, which condenses with an aldehyde before an alcohol does (Clayden, Greeves and Warren, chapter 11).
+fn is_free_base(it: &Facts, nitrogen: u32) -> bool {
+    it.hydrogens(nitrogen) > 0 && (is_amine(it, nitrogen) || it.group(nitrogen) == Group::Amidine)
+}
+
+/// Returns true for the N–H of an amide.
+fn is_formamide_nitrogen(it: &Facts, nitrogen: u32) -> bool {
+    it.group(nitrogen) == Group::AmideNitrogen && it.hydrogens(nitrogen) > 0
+}
+
+/// Returns true for the carbon of thiourea itself, which guanylates no amine before its sulfur is alkylated or oxidised (Katritzky and Rogovoy, ARKIVOC 2005, iv, 49).
+fn is_plain_thiourea(it: &Facts, carbon: u32) -> bool {
+    it.element(carbon) == C
+        && it.count(carbon, N) == 2
+        && it.doubly(carbon, |next| it.element(next) == S).is_some()
+        && it.next_to(carbon).all(|next| it.element(next) == S || it.hydrogens(next) == 2)
+}
+
+/// Returns true for a nitrogen of hydrazine and an ester beside a thiourea or thioamide that stays, which hydrazine takes as well (Kurzer and Wilkinson, Chem. Rev. 1970, 70, 111).
+fn is_hydrazine_beside_thiourea(step: &Step<'_>, nitrogen: u32, acyl: u32) -> bool {
+    let it = &step.before;
+    let is_open = |atom: u32| {
+        it.group(atom) == Group::ThiocarbonylSulfur
+            && step.is_untouched(atom)
+            && it.next_to(atom).any(|carbon| it.count(carbon, N) > 0 && !it.is_in_ring(carbon))
+    };
+    it.group(nitrogen) == Group::Hydrazine && it.group(acyl) == Group::Ester && step.atoms().any(is_open)
+}
+
+/// Returns true for an alkyl-1,2-diamine and an aldehyde that close an imidazoline beside a primary bromide or iodide, which the diamine takes (Clayden, Greeves and Warren, chapter 15).
+fn alkylates_diamine(step: &Step<'_>, amine: u32, aldehyde: u32) -> bool {
+    let it = &step.before;
+    let is_bromide = |atom: u32| {
+        it.is_sp3(atom)
+            && it.hydrogens(atom) == 2
+            && it.count(atom, BR) + it.count(atom, I) == 1
+            && step.is_untouched(atom)
+    };
+    it.group(amine) == Group::PrimaryAmine
+        && it.group(aldehyde) == Group::Aldehyde
+        && step.gained(aldehyde).filter(|&(other, _)| it.group(other) == Group::PrimaryAmine).count() == 2
+        && step.atoms().any(is_bromide)
 }
 
 /// Acceptors ortho or para to a position of a benzene ring, outside of it; `None` for a ring with a nitrogen or nitro group.
@@ -183,6 +273,9 @@ fn aminolysis(step: &Step<'_>, amine: u32, acyl: u32) -> Result<(), Refusal> {
     match it.group(acyl) {
         Group::Ester if step.atoms().any(is_open_imide) => Err(Refusal::CompetingGroup),
         Group::Ester if is_on_quaternary_carbon(it, acyl) => Err(Refusal::Hindered),
+        Group::Ester if is_of_amino_acid(it, amine) && is_alkyl_ester_of_amino_acid(it, acyl) => {
+            Err(Refusal::Unreactive)
+        }
         Group::Ester if is_on_branched_carbon(it, acyl) && is_drawn_amine(it, amine) => {
             Err(Refusal::Unreactive)
         }
@@ -191,6 +284,25 @@ fn aminolysis(step: &Step<'_>, amine: u32, acyl: u32) -> Result<(), Refusal> {
         }
         _ => Ok(()),
     }
+}
+
+/// Returns true for an amine on the α-carbon of an ester, amide or acid.
+fn is_of_amino_acid(it: &Facts, amine: u32) -> bool {
+    is_amine(it, amine)
+        && it.next_to(amine).any(|alpha| {
+            it.is_sp3(alpha)
+                && it.next_to(alpha).any(|acyl| {
+                    matches!(it.group(acyl), Group::Ester | Group::Amide | Group::Acid | Group::Weinreb)
+                })
+        })
+}
+
+/// Returns true for the alkyl ester of an amino acid, which takes the nitrogen of another one too slowly to make a peptide, and diketopiperazines form (Sewald and Jakubke 2009).
+fn is_alkyl_ester_of_amino_acid(it: &Facts, acyl: u32) -> bool {
+    is_ester_of_alcohol(it, acyl, 2)
+        && it
+            .next_to(acyl)
+            .any(|alpha| it.is_sp3(alpha) && it.next_to(alpha).any(|next| it.element(next) == N))
 }
 
 /// Returns true for an ester on a carbon with three carbon chains, which amines do not attack (Clayden, Greeves and Warren, chapter 10). Cyclopropanes and malonates
@@ -377,6 +489,18 @@ fn aromatic_amination(step: &Step<'_>, amine: u32, carbon: u32, leaving: u32) ->
     let is_taken = |atom: u32| is_ester_of_alcohol(it, atom, 1) && step.is_untouched(atom);
     if step.atoms().any(|atom| is_lost_boronate(step, atom)) {
         return Err(Refusal::Unstable);
+    }
+    if is_heavy_halogen(it.element(leaving))
+        && closed_ring_size(step, amine, carbon).is_none()
+        && is_secondary_on_quaternary_carbon(it, amine)
+    {
+        return Err(Refusal::Hindered);
+    }
+    if is_small_or_primary(it, amine)
+        && electrophile::needs_heat(it, carbon, leaving)
+        && step.atoms().any(|atom| is_sulfonylated_pyrrole(it, atom) && step.is_untouched(atom))
+    {
+        return Err(Refusal::CompetingGroup);
     }
     // An amino ester makes the piperazinedione in the heat that such a halide needs (Sewald and Jakubke 2009).
     if is_amino_ester(it, amine) && electrophile::needs_heat(it, carbon, leaving) {

@@ -412,7 +412,18 @@ fn leaves_like_halide(step: &Step<'_>, own: u32, leaving: u32) -> bool {
             && halide_order::coupling(before, atom) > rank - LIKE_HALIDES
             && before.shares_arene(own, atom)
     };
-    matches!(halogen, BR | I)
+    // Chlorides of one benzene ring are alike too.
+    let is_benzene_chloride = || {
+        halogen == CL
+            && before.ring(own) == 6
+            && aromatic_positions(&before.structure, own).iter().any(|&(atom, distance)| {
+                distance == 1 && before.count(atom, CL) > 0 && step.is_untouched(atom)
+            })
+            && !aromatic_positions(&before.structure, own)
+                .iter()
+                .any(|&(atom, _)| before.element(atom) != C || before.bears_acceptor(atom))
+    };
+    (matches!(halogen, BR | I) || is_benzene_chloride())
         && is_plain(own)
         && step.atoms().any(|atom| {
             atom != own && step.is_untouched(atom) && !step.are_equivalent(atom, own) && is_alike(atom)

@@ -126,9 +126,9 @@ fn takes_carbon(step: &Step<'_>, nitrogen: u32, carbon: u32) -> bool {
     let is_protecting = |carbon: u32| {
         it.is_carbonyl(carbon)
             || it.is_sp3(carbon)
-                && it
-                    .next_to(carbon)
-                    .any(|next| matches!(it.element(next), N | O | S) && step.image(next).is_some())
+                && it.next_to(carbon).any(|next| {
+                    matches!(it.element(next), N | O | S) && step.image(next).is_some() && it.ring(next) != 3
+                })
     };
     let is_aminating = || {
         it.element(carbon) == N

@@ -197,5 +197,7 @@ fn is_joined_halide(step: &Step<'_>, a: u32, b: u32) -> bool {
                 is_heavy_halogen(it.element(gone)) || it.group(gone) == Group::SulfonateOxygen
             })
     };
-    !step.are_in_same_molecule(a, b) && !step.are_equivalent(a, b) && is_halide(a) && is_halide(b)
+    let size = |own: u32| step.atoms().filter(|&atom| step.are_in_same_molecule(atom, own)).count();
+    let is_pair_of_one_kind = || step.are_equivalent(a, b) && size(a) == size(b);
+    !step.are_in_same_molecule(a, b) && is_halide(a) && is_halide(b) && !is_pair_of_one_kind()
 }

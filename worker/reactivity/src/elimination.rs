@@ -24,7 +24,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     let is_lost = |event: &Event| match *event {
         Event::Alkylation { nucleophile, carbon, leaving } if is_substitution(step, carbon, leaving) => {
             closed_ring_size(step, nucleophile, carbon).is_none()
-                && (eliminates(step, nucleophile, carbon, leaving)
+                && (is_beside_benzylic_halide(step, carbon)
+                    || eliminates(step, nucleophile, carbon, leaving)
                     || is_cyclohexyl_alkoxide(&step.before, nucleophile))
         }
         Event::Alkylation { nucleophile, carbon, leaving } => {
@@ -47,6 +48,14 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         return Err(Refusal::SelfReacting);
     }
     if makes_acidic_centre(step) { Err(Refusal::StereoScrambled) } else { Ok(()) }
+}
+
+/// Returns true for a carbon with a leaving group beside a benzylic one with a halogen that stays: base takes the benzylic hydrogen to the halostyrene (Clayden, Greeves and Warren, chapter 17).
+fn is_beside_benzylic_halide(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    it.next_to(carbon).any(|beta| {
+        it.is_alkyl_halide(beta) && it.hydrogens(beta) == 1 && it.aryls(beta) > 0 && step.is_untouched(beta)
+    })
 }
 
 /// Returns true if the new double bond makes a cyclopentadiene, an indene or the like of a ring whose fifth atom is a stereocentre with hydrogen: its anion is aromatic,

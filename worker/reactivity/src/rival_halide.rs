@@ -61,10 +61,49 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     if step.atoms().any(|carbon| keeps_twin_boron(step, carbon)) {
         return Err(Refusal::CompetingGroup);
     }
+    let is_crowded_heck = |event: &Event| {
+        matches!(*event, Event::Heck { alkene, carbon, .. } if it.is_plain_alkene(alkene)
+            && it.doubly(alkene, |near| it.aryls(near) > 0).is_none()
+            && !step.are_in_same_molecule(alkene, carbon)
+            && is_between_alkoxy_groups(it, carbon))
+    };
+    if events.iter().any(is_crowded_heck) {
+        return Err(Refusal::Hindered);
+    }
+    if step.joined().any(|(aryl, alkene)| leaves_like_arylation(step, aryl, alkene)) {
+        return Err(Refusal::CompetingGroup);
+    }
     for (alkyl, aryl) in step.joined() {
         refuse_zinc_in_place(step, alkyl, aryl)?;
     }
     Ok(())
+}
+
+/// Returns true for a carbon of a benzene ring between two alkoxy groups, which crowd its palladium compound and make it too rich for an alkene that nothing draws (Beletskaya and Cheprakov, Chem. Rev. 2000,
+/// 100, 3009).
+fn is_between_alkoxy_groups(it: &Facts, carbon: u32) -> bool {
+    let bears_ether = |ortho: u32| {
+        it.is_aromatic(ortho) && it.next_to(ortho).any(|next| it.group(next) == Group::ArylEther)
+    };
+    it.ring(carbon) == 6 && it.next_to(carbon).filter(|&ortho| bears_ether(ortho)).count() == 2
+}
+
+/// Returns true for an aryl bromide or iodide that palladium adds to an alkene, whose own molecules keep another that it takes as soon. The double bond may run on to an alcohol's carbon (Heck,
+/// Org. React. 1982, 27, 345).
+fn leaves_like_arylation(step: &Step<'_>, aryl: u32, alkene: u32) -> bool {
+    let it = &step.before;
+    let rank = halide_order::coupling(it, aryl);
+    it.is_aromatic_carbon(aryl)
+        && it.group(alkene) == Group::Alkene
+        && step.lost(aryl).any(|(gone, _)| matches!(it.element(gone), BR | I))
+        && step.atoms().any(|atom| {
+            atom != aryl
+                && it.is_aromatic_carbon(atom)
+                && it.count(atom, BR) + it.count(atom, I) > 0
+                && step.is_untouched(atom)
+                && !step.are_equivalent(atom, aryl)
+                && halide_order::coupling(it, atom) > rank - TIE_MARGIN
+        })
 }
 
 /// Returns true for a diboron and a bromide whose molecule keeps another that palladium takes as soon: both are borylated, or the boronic ester couples with it (Ishiyama,

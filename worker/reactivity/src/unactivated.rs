@@ -56,6 +56,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                         && leaves_nitro_group(step, carbon, leaving)
                     || leaves_chloride_beside_ester(step, carbon, leaving)
                     || leaves_better_fluoride(step, carbon, leaving)
+                    || matches!(it.element(nucleophile), N | O | S)
+                        && (leaves_fluoride_of_pyridine(step, carbon, leaving)
+                            || leaves_halide_across_pyrimidine(step, carbon, leaving))
                     || leaves_bromide_of_aminopyrimidine(step, carbon, leaving) =>
             {
                 return Err(Refusal::CompetingGroup);
@@ -241,6 +244,37 @@ fn leaves_better_fluoride(step: &Step<'_>, carbon: u32, leaving: u32) -> bool {
         && positions(carbon)
             .iter()
             .any(|&(atom, _)| it.count(atom, F) > 0 && step.is_untouched(atom) && is_activated(atom))
+}
+
+/// Returns true for a chloride or bromide beside the nitrogen of a pyridine whose other side, or the carbon across from it, keeps a fluoride, which leaves first (Joule and Mills 2010, chapter 8).
+fn leaves_fluoride_of_pyridine(step: &Step<'_>, carbon: u32, leaving: u32) -> bool {
+    let it = &step.before;
+    let is_of_ring = |atom: u32| it.ring(atom) == 6 && it.group(atom) == Group::Azine;
+    matches!(it.element(leaving), CL | BR)
+        && it.next_to(carbon).filter(|&next| is_of_ring(next)).any(|nitrogen| {
+            aromatic_positions(&it.structure, nitrogen).iter().any(|&(atom, distance)| {
+                distance != 2 && atom != carbon && it.count(atom, F) > 0 && step.is_untouched(atom)
+            })
+        })
+        && it.next_to(carbon).filter(|&next| it.element(next) == N && it.is_aromatic(next)).count() == 1
+}
+
+/// Returns true for a chloride or bromide between the nitrogens of a pyrimidine that keeps a heavy halogen at C4, which leaves as soon or sooner (Joule and Mills 2010, chapter 14).
+fn leaves_halide_across_pyrimidine(step: &Step<'_>, carbon: u32, leaving: u32) -> bool {
+    let it = &step.before;
+    let nitrogens = |atom: u32| it.next_to(atom).filter(|&next| it.group(next) == Group::Azine).count();
+    let is_rival = |atom: u32| {
+        nitrogens(atom) == 1
+            && it.next_to(atom).any(|next| is_heavy_halogen(it.element(next)) && step.is_untouched(next))
+    };
+    let ring = aromatic_positions(&it.structure, carbon);
+    matches!(it.element(leaving), CL | BR)
+        && it.ring(carbon) == 6
+        && nitrogens(carbon) == 2
+        && ring
+            .iter()
+            .all(|&(atom, _)| !it.next_to(atom).any(|next| it.element(next) == N && !it.is_aromatic(next)))
+        && ring.iter().any(|&(atom, distance)| distance == 2 && is_rival(atom))
 }
 
 /// Returns true if the ring has an acceptor or a ring nitrogen ortho or para to the carbon, or is a ring of five or a fused one, which other

@@ -1,6 +1,6 @@
 //! Order of acids before a carbanion or an organometal forms: the most acidic proton goes first.
 //!
-//! Acidities are those in DMSO of Bordwell, Acc. Chem. Res. 1988, 21, 456: thiols 10, acids 12, phenols 18, terminal alkynes 29, amino
+//! Acidities are those in DMSO of Bordwell, Acc. Chem. Res. 1988, 21, 456: thiols 10, acids 12, nitroalkanes 17, phenols 18, terminal alkynes 29, amino
 //! azines 26 to 28, amides 35 and nitriles 31 by their α-carbon, esters 30, alkylbenzenes 40, toluate esters 34. Sources for metals: Bailey and
 //! Patricia, J. Organomet. Chem. 1988, 352, 1, for butyllithium, which exchanges bromine and iodine before it takes a proton; Parham and
 //! Bradsher, Acc. Chem. Res. 1982, 15, 300, for the groups beside which aryllithiums last; Mongin and Quéguiner, Tetrahedron 2001, 57, 4059,
@@ -41,6 +41,17 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
                 return Err(Refusal::CompetingGroup);
             }
             Event::Acylation { nucleophile, .. }
+                if is_weak_carbon_acid(step, nucleophile)
+                    && step.atoms().any(|atom| {
+                        is_push_pull(it, atom)
+                            && it.hydrogens(atom) > 0
+                            && it.element(atom) == N
+                            && step.is_untouched(atom)
+                    }) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
+            Event::Acylation { nucleophile, .. }
                 if it.is_sp3(nucleophile)
                     && step
                         .atoms()
@@ -58,6 +69,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             }
             _ => {}
         }
+    }
+    if step.joined().any(|(aryl, carbon)| is_metalated_indole(step, aryl, carbon)) {
+        return Err(Refusal::Incompatible);
     }
     refuse_lithium_beside_acid(step)?;
     refuse_lithium_beside_nitrile(step)
@@ -111,14 +125,17 @@ fn leaves_stronger_acid(step: &Step<'_>, own: u32) -> bool {
     step.atoms().any(|atom| {
         acidity(it, atom).is_some_and(|other| other <= own_acidity - MARGIN)
             && step.is_untouched(atom)
-            && !it.next_to(own).any(|acid| it.bond(acid, atom).is_some())
+            && !it.next_to(own).any(|acid| it.is_acceptor(acid) && it.bond(acid, atom).is_some())
     })
 }
 
-/// pKa of an O–H, N–H or alkyne C–H; `None` for groups that another rule compares.
+/// pKa of an O–H, N–H, alkyne C–H or nitroalkane; `None` for groups that another rule compares.
 fn acidity(it: &Facts, atom: u32) -> Option<i32> {
     if it.hydrogens(atom) == 0 {
         return None;
+    }
+    if it.is_sp3(atom) && it.next_to(atom).any(|next| it.is_nitro(next)) {
+        return Some(17);
     }
     Some(match it.group(atom) {
         Group::Phenol => 18,
@@ -126,8 +143,14 @@ fn acidity(it: &Facts, atom: u32) -> Option<i32> {
         Group::AcidOxygen => 12,
         Group::TerminalAlkyne => 29,
         Group::PoorAniline => 27,
+        Group::Enamine if is_push_pull(it, atom) => 24,
         _ => return None,
     })
+}
+
+/// Returns true for the nitrogen of an enamine with an acceptor at the other end of its double bond.
+fn is_push_pull(it: &Facts, nitrogen: u32) -> bool {
+    it.next_to(nitrogen).any(|near| it.doubly(near, |far| it.element(far) == C && it.is_alpha(far)).is_some())
 }
 
 /// Returns true for a halide of a nitroarene that stays, which carbanions displace before they take an ester (Miller, "Aromatic Nucleophilic Substitution",
@@ -203,6 +226,19 @@ fn keeps_acidic_ketone(step: &Step<'_>) -> bool {
             && it.next_to(alpha).any(|next| it.is_aromatic(next) || it.element(next) == N)
             && step.is_untouched(alpha)
     })
+}
+
+/// Returns true for the bromide or iodide of a pyrrole's own ring beside its N–H that is to become a lithium compound and take a carbonyl group: the base takes the N–H, and the dianion is not
+/// made there, as it is on the benzene ring of an indole (Joule and Mills 2010, chapters 16 and 20).
+fn is_metalated_indole(step: &Step<'_>, aryl: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    it.is_aromatic_carbon(aryl)
+        && it.ring(aryl) == 5
+        && step.lost(aryl).any(|(gone, _)| matches!(it.element(gone), BR | I))
+        && it.is_carbonyl(carbon)
+        && it
+            .azole_nitrogens(aryl)
+            .any(|nitrogen| it.group(nitrogen) == Group::Indole && it.hydrogens(nitrogen) > 0)
 }
 
 /// Refuses an aryl bromide or iodide that butyllithium exchanges for an isocyanate, beside an N–H or O–H, which takes the organometal.

@@ -63,6 +63,7 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         N if loses_acid_to_nitration(step, carbon) || loses_boron_to_nitration(&step.before, carbon) => {
             Err(Refusal::CompetingGroup)
         }
+        CL | BR | I if is_poor_quinolone(&step.before, carbon) => Err(Refusal::Arene),
         N | CL | BR if is_one_of_two_in_benzimidazole(&step.before, carbon) => Err(Refusal::Position),
         N | CL | BR | I if is_between_azine_nitrogens(&step.before, carbon) => Err(Refusal::Arene),
         N => nitrogen(step, carbon, electrophile),
@@ -274,7 +275,7 @@ fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict 
     if !nitro_or_azo {
         return Err(Refusal::NoLeavingGroup);
     }
-    if is_beta_of_benzazine(&step.before, carbon) {
+    if is_beta_of_benzazine(&step.before, carbon) || is_peri_in_carbostyril(&step.before, carbon) {
         return Err(Refusal::Position);
     }
     let azo = electrophile.is_some() && new.is_some_and(|new| step.after.count(new, N) > 0);
@@ -289,6 +290,60 @@ fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict 
         }
         position(step, carbon, -75, Electrophile::Nitration)
     }
+}
+
+/// Returns true for a carbon of the benzene ring of a quinolone-3-carboxylate that bears halogens and no donor: the chlorination of delafloxacin needs the amine at C7 (Haight and others, Org. Process Res. Dev.
+/// 2006, 10, 751).
+fn is_poor_quinolone(before: &Facts, carbon: u32) -> bool {
+    let ring = aromatic_positions(&before.structure, carbon);
+    let is_pyridone = |fusion: u32| {
+        before.next_to(fusion).any(|acyl| {
+            before.is_aromatic(acyl)
+                && before.is_carbonyl(acyl)
+                && before.next_to(acyl).any(|next| before.is_aromatic(next) && before.bears_acceptor(next))
+        })
+    };
+    let outside =
+        |atom: u32| before.next_to(atom).filter(|&next| !before.is_aromatic(next)).collect::<Vec<_>>();
+    let of_ring = || {
+        ring.iter().filter(|&&(atom, _)| {
+            before.is_aromatic_carbon(atom) && !before.is_carbonyl(atom) && before.ring(atom) == 6
+        })
+    };
+    before.ring(carbon) == 6
+        && ring.iter().any(|&(atom, _)| before.is_shared_by_aromatic_rings(atom) && is_pyridone(atom))
+        && of_ring().any(|&(atom, _)| outside(atom).iter().any(|&next| is_halogen(before.element(next))))
+        && !of_ring().any(|&(atom, _)| {
+            outside(atom)
+                .iter()
+                .any(|&next| matches!(before.element(next), N | O | S) && before.is_saturated(next))
+        })
+}
+
+/// Returns true for C5 or C7 of a 2-quinolone whose benzene ring is free: nitric acid takes C6, across from the nitrogen, then C8 (Joule and Mills 2010, chapter 9).
+fn is_peri_in_carbostyril(before: &Facts, carbon: u32) -> bool {
+    let is_lactam_nitrogen = |atom: u32| {
+        before.element(atom) == N
+            && before.is_aromatic(atom)
+            && before.next_to(atom).any(|next| before.is_carbonyl(next))
+    };
+    let positions = aromatic_positions(&before.structure, carbon);
+    let is_free =
+        |distance: u32| positions.iter().any(|&(atom, away)| away == distance && before.hydrogens(atom) > 0);
+    before.ring(carbon) == 6
+        && positions.iter().any(|&(atom, distance)| {
+            distance == 2
+                && before.is_shared_by_aromatic_rings(atom)
+                && before.next_to(atom).any(is_lactam_nitrogen)
+        })
+        && is_free(1)
+        && positions.iter().all(|&(atom, _)| {
+            before.is_shared_by_aromatic_rings(atom)
+                || before.ring(atom) != 6
+                || before.degree(atom) == 2
+                || before.is_carbonyl(atom)
+                || before.bears_acceptor(atom)
+        })
 }
 
 /// Refuses nitration ortho or para to a free amine on a benzene ring without an acceptor: nitric acid oxidises the free base and nitrates the

@@ -37,6 +37,17 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             Event::NitroReduction { nitrogen } if closes_with_acid(step, nitrogen) => {
                 return Err(Refusal::Unreactive);
             }
+            // The base that makes a carbanion makes a carboxylate too, which is no acceptor (Clayden, Greeves and Warren, chapter 22).
+            Event::ConjugateAddition { nucleophile, partner, .. }
+                if it.is_sp3(nucleophile)
+                    && it.is_alpha(nucleophile)
+                    && it
+                        .next_to(partner)
+                        .filter(|&next| it.is_acceptor(next))
+                        .all(|next| it.group(next) == Group::Acid) =>
+            {
+                return Err(Refusal::Unreactive);
+            }
             Event::Aldol { nucleophile, carbon } if is_dehydrated_aldol(step, nucleophile, carbon) => {
                 return Err(Refusal::Unreactive);
             }

@@ -7,7 +7,7 @@ use crate::arene_score::score;
 use crate::arene_sites::Electrophile;
 use crate::arylation::is_beside_phenol;
 use crate::change::{Facts, Step};
-use crate::cleavage::keeps_lewis_acid_labile_group;
+use crate::cleavage::{keeps_acid_labile_group, keeps_lewis_acid_labile_group};
 use crate::competition::gains_ring_bond;
 use crate::group::{Group, aromatic_positions, positions_beside};
 use crate::lithiation::is_lithiated;
@@ -100,6 +100,10 @@ pub fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> V
         }
         Group::Aldehyde | Group::Ketone | Group::ImineCarbon => lithiation_or(step, carbon, 12),
         Group::Alkene if before.azole_nitrogens(carbon).count() > 1 => Err(Refusal::Arene),
+        // The acid that makes a cation of a plain alkene.
+        Group::Alkene if before.is_plain_alkene(electrophile) && keeps_acid_labile_group(step) => {
+            Err(Refusal::Incompatible)
+        }
         Group::Alkene => position(step, carbon, -14, Electrophile::Acylation),
         Group::Alkyl => alkylation(step, carbon, electrophile),
         _ => Ok(()),
@@ -123,6 +127,10 @@ fn acylation(step: &Step<'_>, carbon: u32, acyl: u32) -> Verdict {
     }
     if group == Group::AcylHalide && loses_carbon_monoxide(before, carbon, acyl) {
         return Err(Refusal::Arene);
+    }
+    // An acid needs polyphosphoric acid or trifluoroacetic anhydride, also with a rich ring.
+    if group == Group::Acid && keeps_lewis_acid_labile_group(step) {
+        return Err(Refusal::Incompatible);
     }
     lewis_acid(step, carbon)?;
     refuse_aryl_aldehydes(step, carbon)?;

@@ -76,6 +76,8 @@ fn donor(it: &Facts, carbon: u32) -> Donor {
         Group::AmideNitrogen | Group::CarbamateNitrogen | Group::UreaNitrogen if !it.is_aromatic(next) => {
             Donor::Amide
         }
+        // A methylenedioxy group.
+        Group::Acetal if it.is_in_ring(next) => Donor::Ether,
         Group::Phenol | Group::Aniline | Group::SecondaryAniline | Group::TertiaryAniline => Donor::Ether,
         _ => Donor::None,
     };

@@ -113,6 +113,8 @@ fn attacks_other_site(step: &Step<'_>, operation: StepOperation, own: u32) -> bo
                 || is_oxidised_by_halogen(it, atom)
         }),
         StepOperation::HalosuccinimideOnArene => keeps(&|atom| is_oxidised_by_halogen(it, atom)),
+        StepOperation::RingChlorination => keeps(&|atom| is_other_end_of_hydrazide(it, atom, own)),
+        StepOperation::PhthalimideRemoval => keeps(&|atom| is_alkylating_beside_acyl(it, atom)),
         StepOperation::Vilsmeier => {
             keeps(&|atom| is_chlorinated_lactam(it, atom)) || keeps_acid_labile_group(step)
         }
@@ -167,6 +169,21 @@ fn is_chlorinated_lactam(it: &Facts, nitrogen: u32) -> bool {
         && it.hydrogens(nitrogen) == 1
         && it.ring(nitrogen) == 6
         && positions().filter(|&atom| it.is_carbonyl(atom)).count() == 1
+}
+
+/// Returns true for the second carbonyl group of a phthalazinedione or pyridazinedione, which phosphoryl chloride takes as soon as the first (Joule and Mills 2010, chapter 14).
+fn is_other_end_of_hydrazide(it: &Facts, atom: u32, own: u32) -> bool {
+    let nitrogen =
+        |carbon: u32| it.next_to(carbon).find(|&next| it.element(next) == N && it.is_aromatic(next));
+    it.is_aromatic_carbon(atom)
+        && it.ring(atom) == 6
+        && it.is_carbonyl(atom)
+        && nitrogen(atom).zip(nitrogen(own)).is_some_and(|(a, b)| it.bond(a, b).is_some())
+}
+
+/// Returns true for the carbon of a halide beside a carbonyl group, which hydrazine takes in the cold (March, chapter 10).
+fn is_alkylating_beside_acyl(it: &Facts, carbon: u32) -> bool {
+    it.is_alkyl_halide(carbon) && it.is_alpha(carbon)
 }
 
 /// Returns true for a peracid in the mixture and a carbon of a double bond beside a ketone or aldehyde, which is too poor for it: hydroperoxide adds to such bonds (Clayden,

@@ -38,9 +38,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         Event::Alkylation { nucleophile, carbon, .. } if step.before.group(nucleophile) == Group::Water => {
             closes_to_epoxide(step, carbon) && has_free_amine(&step.before, carbon)
         }
-        Event::Cleavage { atom, .. } => {
+        Event::Cleavage { atom, root } => {
             step.before.next_to(atom).any(|acyl| is_haloacrylate(&step.before, acyl))
                 && step.after.has_cis_alkene()
+                || step.before.carbons(root) < 3
+                    && step.before.next_to(atom).any(|acyl| is_open_haloacrylate(&step.before, acyl))
         }
         Event::Alkylation { nucleophile, carbon, leaving } => {
             is_heavy_halogen(step.before.element(leaving))
@@ -272,6 +274,14 @@ fn is_slow_halide(it: &Facts, carbon: u32) -> bool {
         && !it.is_benzylic_or_allylic(carbon)
         && !it.is_alpha(carbon)
         && it.degree(carbon) - it.carbons(carbon) == 1
+}
+
+/// Returns true for the ester of a 2-haloacrylic acid, which takes hydroxide at its methylene group, and hydrogen at its halogen and its double bond (Clayden, Greeves and Warren, chapter 22).
+fn is_open_haloacrylate(it: &Facts, acyl: u32) -> bool {
+    it.group(acyl) == Group::Ester
+        && it.next_to(acyl).any(|alpha| {
+            it.has_methylene(alpha) && it.next_to(alpha).any(|next| is_heavy_halogen(it.element(next)))
+        })
 }
 
 /// Returns true for the ester of a 3-haloacrylic acid with a hydrogen beside the carbonyl group, which hydroxide turns into the propiolate if the halogen is anti to it

@@ -130,7 +130,13 @@ fn cleavage(step: &Step<'_>, protecting_group: ProtectingGroup, atom: u32, root:
         ProtectingGroup::Cbz | ProtectingGroup::BenzylEther => {
             by_hydrogen || (before.is_phenolic(atom) && by_acid_strong(before, &kept))
         }
-        ProtectingGroup::BenzylAmine => by_hydrogen,
+        ProtectingGroup::BenzylAmine => {
+            by_hydrogen
+                && !kept.iter().any(|&(other, nitrogen, end)| {
+                    other == ProtectingGroup::BenzylAmine
+                        && are_alike_benzylamines(before, [atom, root], [nitrogen, end])
+                })
+        }
         ProtectingGroup::BenzylEster => by_hydrogen || by_base,
         ProtectingGroup::Methoxybenzyl => by_acid || by_hydrogen || before.element(atom) == N,
         ProtectingGroup::Trityl
@@ -172,6 +178,23 @@ impl Facts {
 fn is_lactim_oxygen(before: &Facts, oxygen: u32) -> bool {
     before.group(oxygen) == Group::ArylEther
         && before.next_to(oxygen).any(|ipso| before.is_aromatic(ipso) && before.has_conjugated_azine(ipso))
+}
+
+/// Returns true for benzyl groups of two tertiary amines, neither of which a branch, a ring or a heteroarene makes slower (Wuts and Greene, chapter 7).
+fn are_alike_benzylamines(before: &Facts, one: [u32; 2], other: [u32; 2]) -> bool {
+    let is_plain = |[nitrogen, root]: [u32; 2]| {
+        before.group(nitrogen) == Group::TertiaryAmine
+            && before.hydrogens(root) == 2
+            && before.bond(nitrogen, root).is_some_and(|bond| bond.ring == 0)
+            && before.next_to(root).any(|ipso| {
+                before.is_aromatic(ipso)
+                    && before.ring(ipso) == 6
+                    && aromatic_positions(&before.structure, ipso)
+                        .iter()
+                        .all(|&(atom, _)| before.element(atom) == C)
+            })
+    };
+    is_plain(one) && is_plain(other)
 }
 
 /// Returns true if acid in an alcohol frees this aniline of its acyl group: esters of other acids remain esters, and amides of alkylamines are

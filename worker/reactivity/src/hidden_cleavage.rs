@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 /// arylation in which the nitrogen of one goes on. Silyl chlorides leave esters.
 ///
 /// # Errors
-/// Fails with [`Refusal::Unreactive`].
+/// Fails with [`Refusal::Unreactive`], or with [`Refusal::CompetingGroup`] beside a stronger acid.
 pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     let it = &step.before;
     let is_basic = |event: &Event| {
@@ -32,6 +32,24 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     let is_silylation = |event: &Event| matches!(event, Event::Silylation { .. });
     let is_hidden = events.iter().any(is_taken_along) && events.iter().any(is_basic)
         || events.iter().any(is_silylation) && events.iter().any(is_ester);
+    // The acetyl group of an aniline needs hot acid or alkali, in which enones add water and amines (Wuts and Greene, chapter 7).
+    let is_aldol = |event: &Event| matches!(event, Event::Aldol { .. });
+    let is_anilide = |event: &Event| {
+        matches!(*event, Event::Cleavage { atom, root } if it.group(root) == Group::Amide
+            && it.next_to(atom).any(|next| it.is_aromatic(next)))
+    };
+    let is_hidden = is_hidden || events.iter().any(is_aldol) && events.iter().any(is_anilide);
+    // A base that frees a phenol of its acetyl group makes the anion of an imide first.
+    let is_imide = |atom: u32| {
+        it.group(atom) == Group::ImideNitrogen && it.hydrogens(atom) > 0 && step.is_untouched(atom)
+    };
+    let is_transferred = |event: &Event| {
+        matches!(*event, Event::Alkylation { nucleophile, .. } if it.group(nucleophile) == Group::EsterOxygen
+            && it.next_to(nucleophile).any(|next| it.is_aromatic(next)))
+    };
+    if events.iter().any(is_transferred) && step.atoms().any(is_imide) {
+        return Err(Refusal::CompetingGroup);
+    }
     let takes_acid = |carbon: u32| it.group(carbon) == Group::Acid;
     let is_coupling =
         events.iter().any(|event| matches!(*event, Event::Acylation { carbon, .. } if takes_acid(carbon)));

@@ -28,7 +28,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             && step.is_untouched(atom)
             && (is_basic && is_hydroxymethyl(step, atom)
                 || activates && is_phosphate(step, atom)
-                || couples && is_phosphate(step, atom) && is_ester(step, atom))
+                || couples && is_phosphate(step, atom) && is_ester(step, atom)
+                || is_basic && is_phosphate(step, atom) && is_on_aminomethyl(step, atom))
     };
     let opens = |event: &Event| match *event {
         // Acid, not base, makes an acetal of an alcohol and a hemiacetal.
@@ -94,6 +95,15 @@ fn is_phosphate(step: &Step<'_>, oxygen: u32) -> bool {
     let it = &step.before;
     let is_bystander = |phosphorus: u32| it.element(phosphorus) == P && step.is_untouched(phosphorus);
     it.group(oxygen) == Group::SulfonicOxygen && it.next_to(oxygen).any(is_bystander)
+}
+
+/// Returns true for the O–H of the free phosphate of a phosphonooxymethyl group on nitrogen, which hot base and metals take off.
+fn is_on_aminomethyl(step: &Step<'_>, oxygen: u32) -> bool {
+    let it = &step.before;
+    it.next_to(oxygen).flat_map(|phosphorus| it.next_to(phosphorus)).any(|ester| {
+        it.element(ester) == O
+            && it.next_to(ester).any(|carbon| it.is_sp3(carbon) && it.count(carbon, N) == 1)
+    })
 }
 
 /// Returns true for the O–H of a phosphoric ester; phosphonic acids bear couplings.

@@ -78,6 +78,8 @@ pub enum StepOperation {
     Thionation,
     /// Phosphoryl chloride, trifluoroacetic anhydride or the like makes a nitrile of an amide.
     AmideDehydration,
+    /// Hydrazine or methylamine frees an amine of its phthalimide.
+    PhthalimideRemoval,
     /// Hydrazine makes a hydrazide of an ester, hydroxylamine a hydroxamic acid.
     Hydrazinolysis,
     /// Borane, then hydrogen peroxide, makes an alcohol of an alkene.
@@ -122,6 +124,9 @@ pub fn of_event(step: &Step<'_>, event: &Event) -> Option<(StepOperation, u32)> 
             if it.is_sp3(nucleophile) && it.is_sp3(carbon) && it.count(carbon, O) == 3 =>
         {
             (StepOperation::OrthoesterCondensation, nucleophile)
+        }
+        Event::Cleavage { atom, root } if is_phthalimide(it, atom, root) => {
+            (StepOperation::PhthalimideRemoval, atom)
         }
         Event::Cleavage { atom, root } if is_aryl_ether(it, atom, root) => {
             (StepOperation::EtherCleavage, root)
@@ -283,6 +288,14 @@ fn is_hydrazinolysis(it: &Facts, nitrogen: u32, acyl: u32) -> bool {
     matches!(it.group(nitrogen), Group::Hydrazine | Group::Hydroxylamine)
         && it.hydrogens(nitrogen) == 2
         && it.group(acyl) == Group::Ester
+}
+
+/// Returns true for the nitrogen of a phthalimide and a carbonyl group of it.
+fn is_phthalimide(it: &Facts, nitrogen: u32, root: u32) -> bool {
+    it.group(nitrogen) == Group::ImideNitrogen
+        && it.group(root) == Group::Imide
+        && it.is_in_ring(root)
+        && it.aryls(root) > 0
 }
 
 /// Returns true for the oxygen of a phenol and the carbon of a plain alkyl group that it loses.

@@ -96,14 +96,14 @@ fn refuse_beside_carbamate(step: &Step<'_>, carbon: u32) -> Verdict {
     })
 }
 
-/// Returns true for the amide of a nitrogen that keeps a second acyl or thioacyl group: hydride takes the acyl group off it, as off acyl
+/// Returns true for the amide of a nitrogen that keeps a second acyl, thioacyl or imidoyl group: hydride takes the acyl group off it, as off acyl
 /// imidazoles and carbazoles (March, chapter 10).
 fn keeps_second_acyl(step: &Step<'_>, carbon: u32) -> bool {
     let it = &step.before;
     let is_acyl = |atom: u32| {
         atom != carbon
             && step.is_untouched(atom)
-            && it.doubly(atom, |next| matches!(it.element(next), O | S)).is_some()
+            && it.doubly(atom, |next| matches!(it.element(next), N | O | S)).is_some()
     };
     it.next_to(carbon)
         .filter(|&next| it.element(next) == N && it.is_saturated(next))
@@ -201,6 +201,8 @@ fn hydrogenation(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
                         && !conjugated
                 }
                 Group::Halogen => before.element(atom) == I,
+                // Divalent sulfur with a double bond or a hydrogen holds the metal (Hudlicky, "Reductions in Organic Chemistry").
+                Group::ThiocarbonylSulfur | Group::Thiol | Group::Thiophenol => true,
                 _ => false,
             }
     });
@@ -315,6 +317,9 @@ fn alcohol(step: &Step<'_>, carbon: u32) -> Verdict {
         )
     })?;
     refuse_ortho_diamines(step)?;
+    if loses_halide_as_carbonyl(before, carbon) {
+        return Err(Refusal::SelfReacting);
+    }
     if is_of_polyol(step, carbon) || closes_to_lactol(step, carbon) {
         return Err(Refusal::CompetingGroup);
     }
@@ -340,6 +345,16 @@ fn is_of_polyol(step: &Step<'_>, carbon: u32) -> bool {
     };
     before.next_to(carbon).any(|next| before.group(next) == Group::PrimaryAlcohol)
         && step.atoms().filter(is_kept).nth(1).is_some()
+}
+
+/// Returns true for the carbon of an alcohol that becomes a β-halo carbonyl compound whose α-hydrogen a nitrogen or an arene makes more acidic: it loses hydrogen halide (Clayden, Greeves and Warren, chapter 17).
+fn loses_halide_as_carbonyl(before: &Facts, carbon: u32) -> bool {
+    before.next_to(carbon).any(|alpha| {
+        before.is_sp3(alpha)
+            && before.hydrogens(alpha) > 0
+            && before.next_to(alpha).any(|next| before.element(next) == N || before.is_aromatic(next))
+            && before.next_to(alpha).any(|beta| before.is_alkyl_halide(beta))
+    })
 }
 
 /// Returns true for a primary alcohol that becomes an aldehyde four or five atoms from a free primary one, with which it closes the lactol, and the oxidant goes on to the lactone (March, chapter 19).
@@ -454,7 +469,16 @@ fn refuse_ortho_diamines(step: &Step<'_>) -> Verdict {
             && before.hydrogens(atom) > 0
             && step.is_untouched(atom)
     };
-    let is_first = |atom: u32| before.is_free_aniline(atom) && is_amine(atom);
+    // The nitrogen of a tetrahydropterin may bear a methyl group.
+    let is_of_pterin = |atom: u32| {
+        before.group(atom) == Group::TertiaryAniline
+            && before.ring(atom) == 6
+            && before.next_to(atom).any(|ipso| {
+                let ring = aromatic_positions(&before.structure, ipso);
+                ring.iter().filter(|&&(next, _)| before.element(next) == N).count() == 2
+            })
+    };
+    let is_first = |atom: u32| before.is_free_aniline(atom) && is_amine(atom) || is_of_pterin(atom);
     let has_second = |atom: u32| {
         before.next_to(atom).filter(|&ipso| before.is_aromatic(ipso)).any(|ipso| {
             before.next_to(ipso).any(|ortho| {

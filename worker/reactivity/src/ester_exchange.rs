@@ -29,7 +29,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         if !is_exchange {
             continue;
         }
-        if is_uphill(step, oxygen, acyl) {
+        if is_uphill(step, oxygen, acyl)
+            || !step.are_in_same_molecule(oxygen, acyl) && is_vinylogous_carbamate(it, acyl)
+        {
             return Err(Refusal::Unreactive);
         }
         if it.group(oxygen) == Group::SecondaryAlcohol
@@ -47,7 +49,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
 }
 
 /// Returns true for the ester of an acid and methanol or ethanol, by either of the bonds that templates name.
-fn is_fischer(it: &Facts, event: &Event) -> bool {
+pub fn is_fischer(it: &Facts, event: &Event) -> bool {
     let is_small = |carbon: u32| it.is_sp3(carbon) && it.carbons(carbon) < 2;
     match *event {
         Event::Alkylation { nucleophile, carbon, leaving } => {
@@ -84,6 +86,18 @@ fn is_uphill(step: &Step<'_>, oxygen: u32, acyl: u32) -> bool {
                 && step.image(freed).is_some()
                 && crowding(it, freed) < crowding(it, oxygen)
         })
+}
+
+/// Returns true for the ester of an enamine, whose nitrogen fills the carbonyl group: dihydropyridines and aminocrotonates (Stout and Meyers, Chem. Rev. 1982, 82, 223).
+fn is_vinylogous_carbamate(it: &Facts, acyl: u32) -> bool {
+    let is_donor = |nitrogen: u32| {
+        it.element(nitrogen) == N
+            && it.is_saturated(nitrogen)
+            && !it.next_to(nitrogen).any(|next| it.is_acceptor(next))
+    };
+    it.next_to(acyl).any(|alpha| {
+        it.doubly(alpha, |beta| it.element(beta) == C && it.next_to(beta).any(is_donor)).is_some()
+    })
 }
 
 /// Number of carbons on the saturated carbon of an alcohol or of its ester.

@@ -25,7 +25,7 @@ const FAST_RANK: i32 = 66;
 pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     let it = &step.before;
     let closes = events.iter().any(|event| match *event {
-        Event::Alkylation { nucleophile, carbon, .. } => {
+        Event::Alkylation { nucleophile, carbon, leaving } => {
             needs_strong_base(it, nucleophile)
                 && (enolate_closes(step, carbon) || phenoxide_closes(step, nucleophile))
                 || needs_base(it, nucleophile)
@@ -39,6 +39,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 || is_behind_cyclopropane(step, nucleophile, carbon)
                 || malonate_closes(step, nucleophile, carbon)
                 || is_weak_phenoxide_beside_acid(step, nucleophile, carbon)
+                || catechol_closes(step, nucleophile, leaving)
         }
         Event::Sulfonylation { nucleophile, .. } => acid_closes(step, nucleophile),
         Event::Hydrolysis { carbon, .. } => urea_closes(step, carbon),
@@ -298,6 +299,34 @@ fn phenoxide_closes(step: &Step<'_>, nucleophile: u32) -> bool {
     })
 }
 
+/// Returns true for a phenol beside a second one or an aniline that takes one end of a dihalide or epichlorohydrin: the base brings the other to the second end, to the dioxane,
+/// morpholine or dioxepane ring (Clayden, Greeves and Warren, chapter 15).
+fn catechol_closes(step: &Step<'_>, phenol: u32, leaving: u32) -> bool {
+    let (it, after) = (&step.before, step.after);
+    let is_free = |next: u32| {
+        next != phenol
+            && it.hydrogens(next) > 0
+            && step.is_untouched(next)
+            && matches!(it.group(next), Group::Phenol | Group::Aniline | Group::SecondaryAniline)
+    };
+    let is_in_reach = |image: u32| {
+        after.distances(image, 6).into_iter().any(|(atom, distance)| {
+            distance > 4 && after.is_sp3(atom) && electrophile::alkyl(after, atom) >= CLOSING_RANK
+        })
+    };
+    let bears_free = |ortho: u32| {
+        it.is_aromatic_carbon(ortho)
+            && it
+                .next_to(ortho)
+                .filter(|&next| is_free(next))
+                .filter_map(|next| step.image(next))
+                .any(is_in_reach)
+    };
+    it.group(phenol) == Group::Phenol
+        && !it.is_hydroxyl(leaving)
+        && it.next_to(phenol).any(|ipso| it.is_aromatic_carbon(ipso) && it.next_to(ipso).any(bears_free))
+}
+
 /// Returns true if the alcohol that is sulfonylated is the γ- or δ-hydroxyl group of a free acid, which closes to a
 /// lactone.
 fn acid_closes(step: &Step<'_>, nucleophile: u32) -> bool {
@@ -310,7 +339,7 @@ fn acid_closes(step: &Step<'_>, nucleophile: u32) -> bool {
 
 /// Returns true for the oxygen of an ester of a primary alcohol that only hydroxide cleaves: acid cleaves tertiary ones,
 /// hydrogen benzyl esters, palladium allyl esters.
-fn is_saponified(it: &Facts, oxygen: u32, root: u32) -> bool {
+pub fn is_saponified(it: &Facts, oxygen: u32, root: u32) -> bool {
     it.group(oxygen) == Group::EsterOxygen && it.carbons(root) < 2 && !it.is_benzylic_or_allylic(root)
 }
 

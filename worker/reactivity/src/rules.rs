@@ -6,10 +6,11 @@ use crate::event::{Event, events};
 use crate::refusal::Refusal;
 use crate::{
     acidity, amine_closure, arene, aromatisation, arylation, attacked_groups, azole, base_labile,
-    bifunctional, carbanion, carbon_acid, cleavage, diverted, donors, elimination, ester_exchange, fischer,
-    fluorination, free_acid, hidden_cleavage, labile_groups, mechanism, michael_acceptor, mixture,
-    multiple_bond, new_organometal, nitrile, origin, phthalide, polar, quinone_methide, redox, richer_ring,
-    rival_base, rival_halide, slow_pair, small_ring, stereo, unactivated, vinylogous, weak_amine,
+    beta_lactam, bifunctional, carbanion, carbon_acid, cleavage, diverted, donors, elimination,
+    ester_exchange, fischer, fluorination, free_acid, hidden_cleavage, labile_groups, mechanism,
+    michael_acceptor, mixture, multiple_bond, new_organometal, nitrile, origin, phthalide, polar,
+    quinone_methide, redox, richer_ring, rival_base, rival_halide, slow_pair, small_ring, stereo,
+    unactivated, vinylogous, weak_amine,
 };
 
 /// Certainty of the rules about a step.
@@ -40,6 +41,7 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     bifunctional::check(step, &events)?;
     amine_closure::check(step, &events)?;
     labile_groups::check(step, &events)?;
+    beta_lactam::check(step, &events)?;
     donors::check(step)?;
     fischer::check(step)?;
     carbanion::check(step, &events)?;

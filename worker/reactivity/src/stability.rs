@@ -9,6 +9,7 @@ use crate::change::Facts;
 use crate::group::{Group, aromatic_positions};
 use crate::hidden_cleavage::is_boc;
 use crate::labile_acid::{is_enamino_acid, is_keto_acid, is_labile_acid, is_labile_boronic_acid};
+use crate::labile_pair::{is_free_aminal, is_mixed_anhydride};
 use crate::queries::*;
 use crate::vinylogous::is_enamine_carbinol;
 
@@ -33,6 +34,8 @@ pub fn is_never_made(it: &Facts, atom: u32) -> bool {
         || closes_on_ring_nitrogen(it, atom)
         || is_enamine_carbinol(it, atom)
         || is_mustard_agent(it, atom)
+        || is_mixed_anhydride(it, atom)
+        || is_free_aminal(it, atom)
 }
 
 /// Returns true for the sulfur or nitrogen of a mustard agent of Schedule 1 of the Chemical Weapons Convention (A.4 and A.6), which no laboratory makes on its way to something else.
@@ -203,6 +206,7 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
                     || is_aminobenzyl(it, atom)
                     || is_halomethyl_acetal(it, atom)))
             || (amines > 1 && !in_ring)
+            || is_free_aminal(it, atom)
             || is_phenol_tautomer(it, atom)
             || is_enamine_carbinol(it, atom)
             || is_ionising_sulfonate(it, atom);
@@ -214,6 +218,7 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
         || is_alkanoyl_isothiocyanate(it, atom)
         || is_azinyl_isocyanate(it, atom)
         || is_enamino_acid(it, atom)
+        || is_mixed_anhydride(it, atom)
     {
         return true;
     }

@@ -1,0 +1,63 @@
+//! Penams, cephems and other fused azetidinones, whose ring the medium of a step opens.
+//!
+//! Sources: Page, Acc. Chem. Res. 1984, 17, 144, for hydroxide, alkoxides and acid, which open the strained amide; Wuts and Greene, "Protective Groups in Organic
+//! Synthesis", chapter 5, for the esters that chemists take instead: tert-butyl, benzhydryl, benzyl, nitrobenzyl, trichloroethyl and allyl.
+
+use crate::change::{Facts, Step};
+use crate::ester_exchange::is_fischer;
+use crate::event::Event;
+use crate::group::Group;
+use crate::queries::*;
+use crate::refusal::Refusal;
+use crate::ring_closure::is_saponified;
+
+/// Refuses hydroxide, alkoxides and acid in an alcohol beside such a ring. The acetates of cephalosporins are allylic, and hydroxide takes them in the cold.
+///
+/// # Errors
+/// Fails with [`Refusal::Incompatible`].
+pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
+    let it = &step.before;
+    let is_kept = |atom: u32| is_fused_lactam(it, atom) && step.is_untouched(atom);
+    if events.iter().any(|event| opens_lactam(it, event)) && step.atoms().any(is_kept) {
+        return Err(Refusal::Incompatible);
+    }
+    Ok(())
+}
+
+/// Returns true for the carbonyl carbon of an azetidinone whose nitrogen is in a second ring.
+fn is_fused_lactam(it: &Facts, carbon: u32) -> bool {
+    let is_shared = |nitrogen: u32| it.around(nitrogen).iter().filter(|bond| bond.ring > 0).count() == 3;
+    it.ring(carbon) == 4
+        && it.is_carbonyl(carbon)
+        && it.next_to(carbon).any(|next| it.element(next) == N && is_shared(next))
+}
+
+/// Returns true for an event in hydroxide, alkoxide or acidic alcohol.
+fn opens_lactam(it: &Facts, event: &Event) -> bool {
+    match *event {
+        Event::Cleavage { atom, root } => {
+            is_saponified(it, atom, root) && is_hydrocarbon(it, atom, root)
+                || is_acyl_of_alcohol(it, atom, root)
+        }
+        Event::Acylation { nucleophile, carbon } if it.group(carbon) == Group::Ester => {
+            it.is_alcohol(nucleophile)
+                || it.next_to(nucleophile).all(|next| it.is_sp3(next)) && it.is_hydroxyl(nucleophile)
+        }
+        _ => is_fischer(it, event),
+    }
+}
+
+/// Returns true for the carbon of an alkoxy group without halogen, silicon or an acceptor beside it.
+fn is_hydrocarbon(it: &Facts, oxygen: u32, root: u32) -> bool {
+    let is_plain = |next: u32| it.is_sp3(next) && it.next_to(next).all(|far| it.element(far) == C);
+    it.next_to(root).all(|next| next == oxygen || is_plain(next))
+}
+
+/// Returns true for the acyl group of an alcohol that is not allylic.
+fn is_acyl_of_alcohol(it: &Facts, oxygen: u32, root: u32) -> bool {
+    it.group(oxygen) == Group::EsterOxygen
+        && it.group(root) == Group::Ester
+        && it
+            .next_to(oxygen)
+            .any(|carbinol| carbinol != root && it.is_sp3(carbinol) && !it.is_benzylic_or_allylic(carbinol))
+}

@@ -22,6 +22,9 @@ use crate::refusal::Refusal;
 /// Rank of an aryl halide that hydrazine takes before it takes an ester: a fluoride beside a nitro group.
 pub const FAST_ARENE: i32 = 60;
 
+/// Rank of an alkyl halide that hydrazine takes as soon as an ester: a primary chloride.
+const TAKEN_HALIDE: i32 = 45;
+
 /// Hydrogens that an attacked group has to bear, by group; `None` for a group that stays.
 type Attacked = [Option<u8>; Group::ALL.len()];
 
@@ -118,7 +121,13 @@ fn attacks_other_site(step: &Step<'_>, operation: StepOperation, own: u32) -> bo
         StepOperation::Vilsmeier => {
             keeps(&|atom| is_chlorinated_lactam(it, atom)) || keeps_acid_labile_group(step)
         }
-        StepOperation::Hydrazinolysis => keeps(&|atom| electrophile::aryl(it, atom) >= FAST_ARENE),
+        StepOperation::Hydrazinolysis => keeps(&|atom| {
+            electrophile::aryl(it, atom) >= FAST_ARENE
+                || it.is_alkyl_halide(atom) && electrophile::alkyl(it, atom) >= TAKEN_HALIDE
+        }),
+        StepOperation::AmidineFormation => step.gained(own).any(|(amine, _)| {
+            keeps(&|atom| it.is_alkyl_halide(atom) && step.are_in_same_molecule(atom, amine))
+        }),
         StepOperation::Thionation => closes_to_benzothiazine(it, own),
         StepOperation::Ozonolysis => {
             let substituents = carbons_of_alkene(it, own);

@@ -63,6 +63,13 @@ fn event_or(step: &Step<'_>, events: &[Event], class: ReactionClass) -> Reaction
     if events.iter().any(is_formed) {
         return class!("acetal formation");
     }
+    let is_sulfate = |event: &Event| {
+        matches!(*event, Event::SulfurOxidation { sulfur }
+            if step.lost(sulfur).any(|(gone, _)| is_heavy_halogen(step.before.element(gone))))
+    };
+    if events.iter().any(is_sulfate) {
+        return class!("cyclic sulfate formation");
+    }
     let is_ether = |event: &Event| matches!(*event, Event::Alkylation { nucleophile, .. } if step.before.element(nucleophile) == O);
     let is_acylation = |event: &Event| matches!(event, Event::Acylation { .. });
     let one_kind = events.len() == 1 || events.iter().all(is_ether) || events.iter().all(is_acylation);
@@ -211,7 +218,7 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         }
         Event::Aldol { nucleophile, carbon } => aldol(step, nucleophile, carbon),
         Event::ConjugateAddition { partner, .. }
-            if step.gained(partner).any(|(other, _)| is_heavy_halogen(it.element(other))) =>
+            if [CL, BR, I].into_iter().any(|halogen| step.gains(partner, halogen)) =>
         {
             class!("halohydrin or haloether formation")
         }

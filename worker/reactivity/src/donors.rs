@@ -30,7 +30,12 @@ pub fn check(step: &Step<'_>) -> Verdict {
             _ => false,
         })
     };
-    if step.change.made.iter().any(is_wrong) { Err(Refusal::NoLeavingGroup) } else { Ok(()) }
+    let is_oxidised = |sulfur: u32| is_oxidised_sulfinyl_halide(step, sulfur);
+    if step.change.made.iter().any(is_wrong) || step.atoms().any(is_oxidised) {
+        Err(Refusal::NoLeavingGroup)
+    } else {
+        Ok(())
+    }
 }
 
 /// Returns true for a halogen that would have to become a cation or an anion that its molecule does not give.
@@ -142,6 +147,16 @@ fn gives_no_sulfonyl(step: &Step<'_>, sulfur: u32, acceptor: u32) -> bool {
         let leaves = is_imide && !is_alcohol || it.is_aromatic(nitrogen) || it.at(nitrogen).charge > 0;
         !leaves
     })
+}
+
+/// Returns true for the sulfur of thionyl chloride or a sulfinyl chloride that would end with a second oxygen: it gives sulfites and sulfinates. The sulfites of diols are oxidised in the same flask (Gao and
+/// Sharpless, J. Am. Chem. Soc. 1988, 110, 7538).
+fn is_oxidised_sulfinyl_halide(step: &Step<'_>, sulfur: u32) -> bool {
+    let it = &step.before;
+    it.element(sulfur) == S
+        && it.oxo(sulfur) == 1
+        && step.lost(sulfur).any(|(gone, _)| is_halogen(it.element(gone)))
+        && step.image(sulfur).is_some_and(|image| step.after.oxo(image) > 1 && !step.after.is_in_ring(image))
 }
 
 /// Returns true for a trialkyl phosphate that is to phosphorylate: it alkylates.

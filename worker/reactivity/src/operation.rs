@@ -72,6 +72,16 @@ pub enum StepOperation {
     EnolTriflation,
     /// An orthoester and acetic anhydride make an alkoxymethylene group of an active methylene group.
     OrthoesterCondensation,
+    /// Acetic anhydride or isopropenyl acetate and acid make an enol ester of a ketone.
+    EnolAcylation,
+    /// Bromine or palladium makes an enone of an enol ester or silyl enol ether.
+    EnolOxidation,
+    /// Phosphoryl chloride and an amine make an amidine of an amide.
+    AmidineFormation,
+    /// Thionyl chloride, then ruthenium tetroxide, makes a cyclic sulfate of a diol.
+    CyclicSulfation,
+    /// A ruthenium carbene joins two alkenes.
+    Metathesis,
     /// A nitroalkane loses water to the nitrile oxide, by an isocyanate or the like.
     NitrileOxide,
     /// Lawesson's reagent or a phosphorus sulfide makes a thioamide.
@@ -152,6 +162,21 @@ pub fn of_event(step: &Step<'_>, event: &Event) -> Option<(StepOperation, u32)> 
         }
         Event::Aldol { carbon, .. } if it.doubly(carbon, |other| it.element(other) == N).is_some() => {
             (StepOperation::EnolateAddition, carbon)
+        }
+        Event::SulfurOxidation { sulfur }
+            if step.lost(sulfur).any(|(gone, _)| is_heavy_halogen(it.element(gone))) =>
+        {
+            (StepOperation::CyclicSulfation, sulfur)
+        }
+        Event::Imination { nitrogen, carbon }
+            if it.group(carbon) == Group::Amide
+                && it.hydrogens(carbon) == 0
+                && !step.are_in_same_molecule(nitrogen, carbon) =>
+        {
+            (StepOperation::AmidineFormation, carbon)
+        }
+        Event::Metathesis { carbon, partner } if it.element(partner) == C => {
+            (StepOperation::Metathesis, carbon)
         }
         _ => return oxidation(step, event),
     })
@@ -245,6 +270,11 @@ fn of_new_bond(step: &Step<'_>, from: u32, to: u32) -> Option<(StepOperation, u3
         () if it.group(from) == Group::CarbonylOxygen && it.element(to) == S && it.oxo(to) > 1 => {
             (StepOperation::EnolTriflation, from)
         }
+        () if it.group(from) == Group::CarbonylOxygen
+            && matches!(it.group(to), Group::Anhydride | Group::AcylHalide | Group::Ester) =>
+        {
+            (StepOperation::EnolAcylation, from)
+        }
         () if becomes_nitrile_oxide(step, from) => (StepOperation::NitrileOxide, from),
         () if it.group(from) == Group::Amide && it.element(to) == S && step.lost_oxo(from) => {
             (StepOperation::Thionation, from)
@@ -269,9 +299,21 @@ fn of_atom(step: &Step<'_>, atom: u32) -> Option<StepOperation> {
         () if is_amide && becomes_nitrile() => Some(StepOperation::AmideDehydration),
         () if gains_hydrogen(atom) && is_imine() => Some(StepOperation::ImineReduction),
         () if gains_hydrogen(atom) && loses_oxygen() => Some(StepOperation::IonicHydrogenation),
+        () if becomes_enone(step, atom) => Some(StepOperation::EnolOxidation),
         () if is_hydrated(step, atom) => Some(StepOperation::Hydroboration),
         () => None,
     }
+}
+
+/// Returns true for the carbon of an enol ester or enol ether that becomes the carbonyl group of an enone.
+fn becomes_enone(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let joins_next =
+        |alpha: u32| step.reordered(alpha).any(|(_, was, now)| was == Order::Single && now == Order::Double);
+    it.group(carbon) == Group::Alkene
+        && it.next_to(carbon).any(|oxygen| it.element(oxygen) == O && it.degree(oxygen) > 1)
+        && step.image(carbon).is_some_and(|image| step.after.is_carbonyl(image))
+        && it.doubly(carbon, |alpha| it.element(alpha) == C).is_some_and(joins_next)
 }
 
 /// Returns true for the methylene end of an alkene that gains the oxygen of an unlisted reagent, and hydrogen at its other end.

@@ -5,12 +5,14 @@
 //! and Gomez Pardo (Eur. J. Org. Chem. 1999, 1693) for β-sulfonyloxy amines in rings; Smith, "March's Advanced Organic Chemistry",
 //! 16-75, for the lactams of γ- and δ-amino esters; Clayden, Greeves and Warren, chapter 11, for cyclic imines.
 
+use crate::bifunctional::is_amine;
 use crate::change::{Facts, Step};
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 use crate::refusal::Refusal;
+use crate::ring_closure::is_saponified;
 
 type Verdict = Result<(), Refusal>;
 
@@ -48,6 +50,15 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             {
                 return Err(Refusal::SelfReacting);
             }
+            Event::Hydrolysis { .. } if keeps_halo_amine(step) => return Err(Refusal::SelfReacting),
+            Event::Cleavage { atom, root }
+                if step.before.group(atom) == Group::EsterOxygen
+                    && (is_saponified(&step.before, atom, root)
+                        || step.before.group(root) == Group::Ester)
+                    && keeps_halo_amine(step) =>
+            {
+                return Err(Refusal::SelfReacting);
+            }
             Event::Cleavage { atom, root }
                 if is_hydrogenolysis(&step.before, root) || step.before.group(root) == Group::Imide =>
             {
@@ -63,6 +74,17 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         return Err(Refusal::SelfReacting);
     }
     if events.iter().any(is_slow) { refuse_slow_amines(step) } else { Ok(()) }
+}
+
+/// Returns true if hydroxide leaves a free amine two carbons from a halogen, which closes to the aziridine (Clayden, Greeves and Warren, chapter 15). Their salts keep.
+fn keeps_halo_amine(step: &Step<'_>) -> bool {
+    let it = &step.before;
+    let is_halide = |beta: u32| it.is_alkyl_halide(beta) && step.is_untouched(beta);
+    step.atoms().any(|amine| {
+        is_amine(it, amine)
+            && step.is_untouched(amine)
+            && it.next_to(amine).any(|alpha| it.is_sp3(alpha) && it.next_to(alpha).any(is_halide))
+    })
 }
 
 /// Returns true for an event in which a free amine waits, in base or heat, long enough to close.
@@ -210,11 +232,8 @@ fn closes_on_carbamate(step: &Step<'_>, amine: u32, carbon: u32) -> bool {
 /// Refuses a slow step with an amine that closes on the arene's ester or sulfonyl fluoride beside its own chain.
 fn refuse_slow_amines(step: &Step<'_>) -> Verdict {
     let it = &step.before;
-    let is_amine = |&atom: &u32| {
-        matches!(it.group(atom), Group::PrimaryAmine | Group::SecondaryAmine) && it.hydrogens(atom) > 0
-    };
     let is_on_arene = |atom: u32| is_acylating(it, atom) && it.next_to(atom).any(|next| it.is_aromatic(next));
-    if step.atoms().filter(is_amine).any(|amine| reaches(it, amine, is_on_arene)) {
+    if step.atoms().filter(|&atom| is_amine(it, atom)).any(|amine| reaches(it, amine, is_on_arene)) {
         Err(Refusal::SelfReacting)
     } else {
         Ok(())

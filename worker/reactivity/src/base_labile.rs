@@ -47,16 +47,22 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         Event::Alkylation { nucleophile, carbon, leaving } => {
             is_heavy_halogen(step.before.element(leaving))
                 && step.before.is_sp3(nucleophile)
-                && (closes_to_epoxide(step, carbon) || is_cyclopropanecarboxylate(&step.before, nucleophile))
+                && (closes_to_epoxide(step, carbon)
+                    || is_beside_halo_ketone(step, nucleophile)
+                    || is_cyclopropanecarboxylate(&step.before, nucleophile))
         }
         Event::Acylation { nucleophile, .. } => {
             step.before.is_sp3(nucleophile)
                 && (is_beside_aldol(step, nucleophile)
+                    || is_beside_halo_ketone(step, nucleophile)
                     || step.atoms().any(|atom| is_acyloxymethyl(&step.before, atom)))
         }
         Event::Aldol { nucleophile, carbon } | Event::Olefination { ylide: nucleophile, carbon } => {
-            is_beside_aldol(step, nucleophile) || is_aldol_ketone(step, carbon)
+            is_beside_aldol(step, nucleophile)
+                || is_beside_halo_ketone(step, nucleophile)
+                || is_aldol_ketone(step, carbon)
         }
+        Event::ConjugateAddition { nucleophile, .. } => is_beside_halo_ketone(step, nucleophile),
         Event::Arylation { nucleophile, .. } => {
             is_cyanohydrin_oxygen(&step.before, nucleophile)
                 || step.before.is_alcohol(nucleophile)
@@ -238,6 +244,19 @@ fn is_cyanohydrin_oxygen(it: &Facts, oxygen: u32) -> bool {
         && it.next_to(oxygen).any(|carbon| {
             it.is_sp3(carbon) && it.next_to(carbon).any(|next| it.group(next) == Group::Nitrile)
         })
+}
+
+/// Returns true for the α-carbon of a ketone with chlorine or a heavier halogen on its other α-carbon, whose proton the base takes first: epoxides by Darzens, cyclopropanones and esters by Favorskii
+/// (Clayden, Greeves and Warren, chapters 26 and 36).
+fn is_beside_halo_ketone(step: &Step<'_>, alpha: u32) -> bool {
+    let it = &step.before;
+    let is_halide = |other: u32| {
+        other != alpha && it.is_alkyl_halide(other) && it.hydrogens(other) > 0 && step.is_untouched(other)
+    };
+    it.is_sp3(alpha)
+        && it
+            .next_to(alpha)
+            .any(|ketone| it.group(ketone) == Group::Ketone && it.next_to(ketone).any(is_halide))
 }
 
 /// Returns true for a carbon beside the ketone or aldehyde of an aldol.

@@ -38,6 +38,7 @@ pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
         if is_oxime_nitrogen_of_oxadiazolone(step, nitrogen, carbon)
             || is_azolone_oxygen(step, nitrogen, carbon)
             || is_oxygen_of_open_pyridone(step, nitrogen, carbon)
+            || closes_either_triazole(step, nitrogen, carbon)
         {
             return Err(Refusal::CompetingGroup);
         }
@@ -55,6 +56,27 @@ pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+/// Returns true for the nitrogen of an N–H group and that of nitrous acid which close a triazole with an amino group between it and a second N–H group, unlike the first: the diazonium ion takes either
+/// (Joule and Mills 2010, chapter 29).
+fn closes_either_triazole(step: &Step<'_>, nitrogen: u32, nitroso: u32) -> bool {
+    let it = &step.before;
+    let is_nitroso = |atom: u32| it.element(atom) == N && it.oxo(atom) == 1 && it.carbons(atom) == 0;
+    let is_amino = |atom: u32| it.element(atom) == N && it.hydrogens(atom) > 0 && !it.is_aromatic(atom);
+    let is_rival = |atom: u32| {
+        atom != nitrogen && is_amino(atom) && step.is_untouched(atom) && !step.are_equivalent(atom, nitrogen)
+    };
+    let is_diazotised =
+        |atom: u32| it.hydrogens(atom) == 2 && step.gained(atom).any(|(other, _)| other == nitroso);
+    is_nitroso(nitroso)
+        && is_amino(nitrogen)
+        && it.next_to(nitrogen).filter(|&ipso| it.is_aromatic(ipso)).any(|ipso| {
+            it.next_to(ipso).filter(|&ortho| it.next_to(ortho).any(is_diazotised)).any(|ortho| {
+                it.next_to(ortho)
+                    .any(|far| far != ipso && it.is_aromatic(far) && it.next_to(far).any(is_rival))
+            })
+        })
 }
 
 /// Returns true for N2 of a 1,2,4-oxadiazol-5-one, beside its oxygen, and an alkyl or acyl carbon, which takes N4, between two carbons (Joule and Mills 2010, chapter 29).

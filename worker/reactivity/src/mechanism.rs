@@ -287,20 +287,20 @@ fn takes_two_nucleophiles(step: &Step<'_>, events: &[Event]) -> bool {
     })
 }
 
-/// Returns true for an amine that takes one end of 1,2-dichloroethane and keeps the other: the second chloride leaves faster than the first, by way of the
+/// Returns true for an amine that takes one end of 1,2-dichloroethane or 1,2-dibromoethane and keeps the other: the second halide leaves faster than the first, by way of the
 /// aziridinium ion (Clayden, Greeves and Warren, chapter 36).
 fn keeps_nitrogen_mustard(step: &Step<'_>, amine: u32, carbon: u32) -> bool {
     let it = &step.before;
-    let keeps_chloride = |beta: u32| {
+    let keeps_halide = |beta: u32| {
         it.hydrogens(beta) == 2
-            && it.next_to(beta).any(|next| it.element(next) == CL && step.is_untouched(next))
+            && it.next_to(beta).any(|next| is_heavy_halogen(it.element(next)) && step.is_untouched(next))
     };
     matches!(
         it.group(amine),
         Group::PrimaryAmine | Group::SecondaryAmine | Group::Aniline | Group::SecondaryAniline
     ) && it.hydrogens(carbon) == 2
         && it.next_to(carbon).any(|next| is_heavy_halogen(it.element(next)))
-        && it.next_to(carbon).any(keeps_chloride)
+        && it.next_to(carbon).any(keeps_halide)
 }
 
 fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> Verdict {

@@ -272,6 +272,11 @@ fn aminolysis(step: &Step<'_>, amine: u32, acyl: u32) -> Result<(), Refusal> {
     };
     match it.group(acyl) {
         Group::Ester if step.atoms().any(is_open_imide) => Err(Refusal::CompetingGroup),
+        Group::Ester
+            if is_plain_ester(it, acyl) && (is_zwitterion(step, amine) || is_drawn_aniline(it, amine)) =>
+        {
+            Err(Refusal::Unreactive)
+        }
         Group::Ester if is_on_quaternary_carbon(it, acyl) => Err(Refusal::Hindered),
         Group::Ester if is_of_amino_acid(it, amine) && is_alkyl_ester_of_amino_acid(it, acyl) => {
             Err(Refusal::Unreactive)
@@ -303,6 +308,54 @@ fn is_alkyl_ester_of_amino_acid(it: &Facts, acyl: u32) -> bool {
         && it
             .next_to(acyl)
             .any(|alpha| it.is_sp3(alpha) && it.next_to(alpha).any(|next| it.element(next) == N))
+}
+
+/// Returns true for the open ester of a primary or secondary alcohol without halogens, a nitrile or the like on it, and without a second acyl group, fluorine or acylacetic ester's ketone.
+fn is_plain_ester(it: &Facts, acyl: u32) -> bool {
+    let is_drawn = |alpha: u32| {
+        it.is_acceptor(alpha)
+            || it.is_alpha(alpha) && !it.is_aromatic(alpha) && acceptors(it, alpha) > 1
+            || it.count(alpha, F) > 0
+    };
+    let is_activating = |alkyl: u32| {
+        it.is_alpha(alkyl)
+            || it.next_to(alkyl).any(|next| it.next_to(next).any(|far| is_halogen(it.element(far))))
+    };
+    // The phenol of a salicylate helps the amine (Clayden, Greeves and Warren, chapter 10).
+    let is_chelated = |ipso: u32| {
+        it.is_aromatic(ipso)
+            && it.next_to(ipso).any(|ortho| it.next_to(ortho).any(|next| it.group(next) == Group::Phenol))
+    };
+    let alkyls = it.next_to(acyl).filter(|&oxygen| it.group(oxygen) == Group::EsterOxygen);
+    is_ester_of_alcohol(it, acyl, 2)
+        && !it.is_in_ring(acyl)
+        && it.hydrogens(acyl) == 0
+        && !it.next_to(acyl).any(|alpha| is_drawn(alpha) || is_chelated(alpha))
+        && !alkyls.flat_map(|oxygen| it.next_to(oxygen)).any(|alkyl| alkyl != acyl && is_activating(alkyl))
+}
+
+/// Number of acceptors on an atom.
+fn acceptors(it: &Facts, atom: u32) -> usize {
+    it.next_to(atom).filter(|&next| it.is_acceptor(next)).count()
+}
+
+/// Returns true for the amine of a free amino acid, an ammonium ion in what esters bear (Sewald and Jakubke 2009). Chemists take active esters, or the acid and a coupling reagent.
+fn is_zwitterion(step: &Step<'_>, amine: u32) -> bool {
+    is_amine(&step.before, amine)
+        && step.atoms().any(|acid| step.is_kept_acid(acid) && step.are_in_same_molecule(acid, amine))
+}
+
+/// Returns true for an aniline with a trifluoromethyl group beside it or with two acceptors on its ring, too weak for an ester without a strong base (March, chapter 16).
+fn is_drawn_aniline(it: &Facts, amine: u32) -> bool {
+    let bears_trifluoromethyl =
+        |ortho: u32| it.is_aromatic(ortho) && it.next_to(ortho).any(|next| it.is_trifluoromethyl(next));
+    let is_poor = |ipso: u32| {
+        let count =
+            positions_beside(&it.structure, ipso, |next| !it.is_aromatic(next) && it.impoverishes_ring(next));
+        count > 1 || it.next_to(ipso).any(bears_trifluoromethyl)
+    };
+    matches!(it.group(amine), Group::Aniline | Group::SecondaryAniline | Group::PoorAniline)
+        && it.next_to(amine).any(|ipso| it.is_aromatic_carbon(ipso) && is_poor(ipso))
 }
 
 /// Returns true for an ester on a carbon with three carbon chains, which amines do not attack (Clayden, Greeves and Warren, chapter 10). Cyclopropanes and malonates

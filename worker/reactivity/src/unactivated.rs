@@ -34,6 +34,13 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             {
                 return Err(Refusal::NotActivated);
             }
+            Event::Arylation { nucleophile, carbon, leaving }
+                if closed_ring_size(step, nucleophile, carbon).is_none()
+                    && (is_held_by_azole(it, nucleophile, carbon, leaving)
+                        || is_azole_and_vinylogous_amide(it, nucleophile, carbon, leaving)) =>
+            {
+                return Err(Refusal::NotActivated);
+            }
             Event::Arylation { carbon, leaving, .. }
                 if is_between_amines(it, carbon) || is_rich_in_pyrimidine(it, carbon, leaving) =>
             {
@@ -98,6 +105,35 @@ fn is_chloride_of_diazole(it: &Facts, carbon: u32, leaving: u32) -> bool {
         && it.count(carbon, N) < 2
         && it.azole_nitrogens(carbon).count() == 2
         && !aromatic_positions(&it.structure, carbon).iter().any(|&(atom, _)| it.bears_acceptor(atom))
+}
+
+/// Returns true for a carbon of a pyrazole, imidazole or triazole of one ring without an acceptor.
+fn is_of_plain_azole(it: &Facts, carbon: u32) -> bool {
+    let positions = aromatic_positions(&it.structure, carbon);
+    it.azole_nitrogens(carbon).count() > 1
+        && positions.iter().all(|&(atom, _)| {
+            matches!(it.element(atom), C | N)
+                && !it.is_shared_by_aromatic_rings(atom)
+                && !it.bears_acceptor(atom)
+        })
+}
+
+/// Returns true for a nitrogen, oxygen or sulfur and a halide of such an azole with its N–H, whose anion holds it, and for an amine and a sulfide of such an azole, which has to become the sulfone
+/// first (Joule and Mills 2010, chapters 24, 25 and 29).
+fn is_held_by_azole(it: &Facts, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
+    let is_halide = is_halogen(it.element(leaving)) && it.is_on_free_azole(carbon);
+    let is_sulfide = it.element(leaving) == S && it.oxo(leaving) == 0 && it.element(nucleophile) == N;
+    matches!(it.element(nucleophile), N | O | S) && (is_halide || is_sulfide) && is_of_plain_azole(it, carbon)
+}
+
+/// Returns true for the nitrogen of an enaminone, a vinylogous amide, and a halide of such an azole. Palladium brings it to benzene rings (Edmondson, Mastracchio and Parmee, Org. Lett. 2000,
+/// 2, 1109).
+fn is_azole_and_vinylogous_amide(it: &Facts, nitrogen: u32, carbon: u32, leaving: u32) -> bool {
+    let is_vinylogous = |near: u32| it.doubly(near, |far| it.element(far) == C && it.is_alpha(far)).is_some();
+    it.group(nitrogen) == Group::Enamine
+        && is_halogen(it.element(leaving))
+        && it.next_to(nitrogen).any(is_vinylogous)
+        && is_of_plain_azole(it, carbon)
 }
 
 /// Returns true for a bromide or iodide that takes the place of a chloride of an arene without activation; copper exchanges bromides (Klapars and Buchwald, J. Am. Chem. Soc. 2002, 124, 14844).

@@ -1,6 +1,7 @@
 //! Substitution at sp3 carbon: leaving groups, steric hindrance, and the nucleophiles that displace a hydroxyl group.
 
 use crate::acylation::refuse_unreacted_aldehyde;
+use crate::bifunctional::leaves_amine;
 use crate::change::{Facts, Step};
 use crate::competition::{
     check_unreacted_acyl_electrophiles, closed_ring_size, forms_several_bonds, nucleophiles,
@@ -414,6 +415,14 @@ fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, r
         return Err(Refusal::CompetingGroup);
     }
     if step.atoms().any(|atom| step.is_untouched(atom) && is_rival_in_mitsunobu(step, nucleophile, atom)) {
+        return Err(Refusal::CompetingGroup);
+    }
+    // An amine adds to the azodicarboxylate and takes the phosphonium ion (Swamy and others, Chem. Rev. 2009, 109, 2551).
+    let is_of_azodicarboxylate = matches!(
+        before.group(nucleophile),
+        Group::Phenol | Group::ImideNitrogen | Group::SulfonamideNitrogen | Group::Azole | Group::OximeOxygen
+    );
+    if is_of_azodicarboxylate && !cation && leaves_amine(step) {
         return Err(Refusal::CompetingGroup);
     }
     let own_is_strong = amine(nucleophile);

@@ -14,7 +14,8 @@ use crate::claisen::Claisen;
 use crate::competition::{closed_ring_size, gains_ring_bond};
 use crate::event::Event;
 use crate::friedel_crafts::{
-    carbon_electrophile, check_ring_closure, is_between_nitrogens, lewis_acid, takes_vilsmeier_reagent,
+    carbon_electrophile, check_ring_closure, is_between_nitrogens, lewis_acid, loses_protection,
+    takes_vilsmeier_reagent,
 };
 use crate::group::{Group, aromatic_positions, positions_beside};
 use crate::lithiation::is_lithiated;
@@ -104,6 +105,7 @@ fn partner(step: &Step<'_>, carbon: u32, electrophile: u32, oxide: bool) -> Verd
             Err(Refusal::Arene)
         }
         () if is_crowded_pechmann(step, carbon, electrophile) => Err(Refusal::Position),
+        () if loses_protection(step, carbon, electrophile) => Err(Refusal::Incompatible),
         () if is_acyl => check_ring_closure(step, carbon, electrophile),
         () => Ok(()),
     }

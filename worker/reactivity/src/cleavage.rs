@@ -2,6 +2,7 @@
 
 use chem::Order;
 
+use crate::arylation::is_beside_phenol;
 use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
@@ -308,7 +309,11 @@ fn keeps_base_labile_group(step: &Step<'_>, protecting_group: ProtectingGroup, a
                 // Isocyanates take hydroxide, and the imides of rings open (Clayden, Greeves and Warren, chapter 10).
                 Group::Isocyanate => true,
                 Group::Imide => is_open_imide(before, other),
-                Group::Alkyl => is_hydrolysed_halide(before, other),
+                Group::Alkyl => {
+                    is_hydrolysed_halide(before, other)
+                        || protecting_group == ProtectingGroup::Ester
+                            && is_hydrolysed_trifluoromethyl(before, other)
+                }
                 _ if protecting_group == ProtectingGroup::Ester
                     && is_hydrolysed_sulfonyl_group(before, other) =>
                 {
@@ -347,6 +352,35 @@ fn is_hydrolysed_halide(it: &Facts, carbon: u32) -> bool {
         && it.hydrogens(carbon) > 0
         && it.next_to(carbon).any(|next| matches!(it.element(next), BR | I))
         && (it.is_benzylic_or_allylic(carbon) || it.is_alpha(carbon))
+}
+
+/// Returns true for a trifluoromethyl group that an anion of its ring pushes fluoride from: on an imidazole with its N–H, beside the N–H of a pyrrole, on C5 of a uracil, and ortho or para to a free
+/// phenol (Kimoto and Cohen, J. Org. Chem. 1979, 44, 2902; Sakai and Santi, J. Med. Chem. 1973, 16, 1079).
+fn is_hydrolysed_trifluoromethyl(it: &Facts, carbon: u32) -> bool {
+    let has_proton = |atom: u32| it.element(atom) == N && it.is_aromatic(atom) && it.hydrogens(atom) > 0;
+    let is_labile = |ipso: u32| {
+        let positions = aromatic_positions(&it.structure, ipso);
+        let nitrogens: Vec<u32> = it.azole_nitrogens(ipso).collect();
+        let is_fused = || positions.iter().any(|&(atom, _)| it.is_shared_by_aromatic_rings(atom));
+        match it.ring(ipso) {
+            5 => {
+                let is_imidazole = nitrogens.len() == 2
+                    && nitrogens.iter().all(|&atom| it.count(atom, N) == 0)
+                    && nitrogens.iter().any(|&atom| has_proton(atom));
+                let is_pyrrole = nitrogens.len() == 1 && it.next_to(ipso).any(has_proton);
+                (is_imidazole || is_pyrrole) && !is_fused()
+            }
+            6 => {
+                is_beside_phenol(it, ipso)
+                    || it.next_to(ipso).all(|next| it.element(next) == C)
+                        && positions.iter().any(|&(atom, _)| has_proton(atom))
+                        && positions.iter().filter(|&&(atom, _)| it.is_carbonyl(atom)).count() == 2
+            }
+            _ => false,
+        }
+    };
+    it.is_trifluoromethyl(carbon)
+        && it.next_to(carbon).any(|ipso| it.is_aromatic_carbon(ipso) && is_labile(ipso))
 }
 
 /// Returns true for the carbon of an alkyl sulfonate, which a carboxylate or hydroxide takes, for the sulfur of an aryl triflate, and for a sulfone beside the nitrogen of an azine or across from it, which hydroxide

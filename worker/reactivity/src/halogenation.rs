@@ -213,6 +213,9 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
     if element == O {
         oxidation(step, carbon)?;
     }
+    if element == N && is_weakly_nitrosated(step, carbon) {
+        return Err(Refusal::Unreactive);
+    }
     if is_halogen(element) && is_of_nitrite(before, carbon) {
         return Err(Refusal::Unstable);
     }
@@ -239,6 +242,22 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// Returns true for a C–H that becomes an oxime by nitrous acid or its ester, though it has but one acceptor, and no ketone or aryl group (Touster, Org. React. 1953, 7, 327).
+fn is_weakly_nitrosated(step: &Step<'_>, carbon: u32) -> bool {
+    let (it, after) = (&step.before, step.after);
+    let is_oxime = |image: u32| {
+        after.doubly(image, |next| after.element(next) == N && after.count(next, O) == 1).is_some()
+    };
+    let is_weak = |next: u32| {
+        matches!(it.group(next), Group::Amide | Group::Weinreb | Group::Ester | Group::Acid | Group::Nitrile)
+    };
+    let acceptors = || it.next_to(carbon).filter(|&next| it.is_acceptor(next));
+    acceptors().count() == 1
+        && acceptors().all(is_weak)
+        && it.aryls(carbon) == 0
+        && step.image(carbon).is_some_and(is_oxime)
 }
 
 /// Returns true if the step leaves a group that bromine and the like take before an sp3 C–H.

@@ -13,7 +13,8 @@ use crate::refusal::Refusal;
 /// arylation in which the nitrogen of one goes on. Silyl chlorides leave esters.
 ///
 /// # Errors
-/// Fails with [`Refusal::Unreactive`], or with [`Refusal::CompetingGroup`] beside a stronger acid.
+/// Fails with [`Refusal::Unreactive`], with [`Refusal::CompetingGroup`] beside a stronger acid, or with [`Refusal::Incompatible`] for a Boc amide
+/// in hot acid.
 pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     let it = &step.before;
     let is_basic = |event: &Event| {
@@ -67,12 +68,25 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 .is_some_and(|image| step.after.hydrogens(image) == 2 && step.after.degree(image) == 1)
     };
     let is_lost = |atom: u32| is_exchanged(atom) || becomes_amine(atom);
+    if step.joined().any(|(nitrogen, ketone)| is_enecarbamate_of_boc(step, nitrogen, ketone)) {
+        return Err(Refusal::Incompatible);
+    }
     if is_hidden || step.atoms().any(is_lost) { Err(Refusal::Unreactive) } else { Ok(()) }
 }
 
 /// Returns true for an atom that the step also frees.
 fn is_freed(events: &[Event], nucleophile: u32) -> bool {
     events.iter().any(|event| matches!(*event, Event::Cleavage { atom, .. } if atom == nucleophile))
+}
+
+/// Returns true for the nitrogen of tert-butyl carbamate and a ketone that becomes the enecarbamate, in acid and heat that take the Boc group off (Wuts and Greene, chapter 7).
+fn is_enecarbamate_of_boc(step: &Step<'_>, nitrogen: u32, ketone: u32) -> bool {
+    let it = &step.before;
+    it.group(ketone) == Group::Ketone
+        && step.lost_oxo(ketone)
+        && step.hydrogens_gained(ketone) == 0
+        && !step.are_in_same_molecule(nitrogen, ketone)
+        && it.next_to(nitrogen).any(|root| is_boc(it, nitrogen, root))
 }
 
 /// Returns true for the Boc group on a nitrogen.

@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 /// Refuses such steps.
 ///
 /// # Errors
-/// Fails with [`Refusal::Position`] for the other carbon, with [`Refusal::Unreactive`], [`Refusal::SelfReacting`] and [`Refusal::Strained`] for alkynes that
+/// Fails with [`Refusal::Position`] for the other carbon, with [`Refusal::CompetingGroup`] for a group of the molecule that is faster, with [`Refusal::Unreactive`], [`Refusal::SelfReacting`] and [`Refusal::Strained`] for alkynes that
 /// react otherwise or close no ring, and with [`Refusal::StereoScrambled`] for the other alkene.
 pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     for event in events {
@@ -37,6 +37,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             {
                 return Err(Refusal::Position);
             }
+            Event::ConjugateAddition { nucleophile, carbon, partner }
+                if takes_own_halonium(step, nucleophile, carbon, partner) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
             Event::Hydrogenation { carbon, partner } if makes_trans_alkene(step, carbon, partner) => {
                 return Err(Refusal::StereoScrambled);
             }
@@ -53,6 +58,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         if is_esterified_by_ozone(step, from, to)
             || is_carbenoid_of_enone(&step.before, from, to)
             || acylates_acceptor(step, from, to)
+            || acylates_enamide(step, from, to)
+            || alkylates_plain_alkene(step, from, to)
             || formylates_poor_alkene(step, from, to)
         {
             return Err(Refusal::Unreactive);
@@ -198,6 +205,73 @@ fn acylates_acceptor(step: &Step<'_>, carbon: u32, acyl: u32) -> bool {
         && it
             .doubly(carbon, |far| it.element(far) == C)
             .is_some_and(|far| (it.is_alpha(carbon) || it.is_alpha(far)) && !gives(carbon) && !gives(far))
+}
+
+/// Returns true for a C–H of an enamide or enecarbamate with its N–H and an acyl halide or anhydride, which goes to the nitrogen if anywhere (Carbery, Org. Biomol. Chem. 2008, 6, 3455).
+/// Trifluoroacetic anhydride takes the carbon.
+fn acylates_enamide(step: &Step<'_>, carbon: u32, acyl: u32) -> bool {
+    let it = &step.before;
+    let is_amide = |next: u32| {
+        matches!(it.group(next), Group::AmideNitrogen | Group::CarbamateNitrogen)
+            && it.hydrogens(next) > 0
+            && step.is_untouched(next)
+    };
+    matches!(it.group(acyl), Group::AcylHalide | Group::Anhydride)
+        && !it.next_to(acyl).any(|alpha| it.is_trifluoromethyl(alpha))
+        && it.group(carbon) == Group::Alkene
+        && step.loses_only_hydrogen(carbon)
+        && it.doubly(carbon, |far| it.next_to(far).any(is_amide)).is_some()
+}
+
+/// Returns true for a plain alkene whose double bond moves as its carbon takes an alkyl halide that forms no cation: no base makes a carbanion of it (Clayden, Greeves and Warren, chapter
+/// 15). Radicals of polyhalides and halo esters add to alkenes.
+fn alkylates_plain_alkene(step: &Step<'_>, alkene: u32, alkyl: u32) -> bool {
+    let it = &step.before;
+    let moves = |far: u32| {
+        it.next_to(far).any(|next| {
+            next != alkene
+                && it.is_sp3(next)
+                && step.hydrogens_gained(next) < 0
+                && step.reordered(next).any(|(other, _, _)| other == far)
+        })
+    };
+    it.is_plain_alkene(alkene)
+        && it.is_alkyl_halide(alkyl)
+        && it.carbons(alkyl) < 3
+        && !it.is_alpha(alkyl)
+        && !step.are_in_same_molecule(alkene, alkyl)
+        && step.lost(alkyl).any(|(gone, _)| is_heavy_halogen(it.element(gone)))
+        && it.doubly(alkene, moves).is_some()
+}
+
+/// Returns true for water or an alcohol that is to take a halonium ion with an acid, amide, carbamate or alcohol of its own, which closes a ring of five or six first: iodolactones,
+/// oxazolines, oxazolidinones and tetrahydrofurans (March, chapter 15).
+fn takes_own_halonium(step: &Step<'_>, oxygen: u32, carbon: u32, partner: u32) -> bool {
+    let it = &step.before;
+    let is_nucleophile = |atom: u32, distance: u32| match it.group(atom) {
+        Group::AcidOxygen | Group::PrimaryAlcohol | Group::SecondaryAlcohol => {
+            it.hydrogens(atom) > 0 && matches!(distance, 4 | 5)
+        }
+        Group::CarbonylOxygen => {
+            distance == 4
+                && it.next_to(atom).any(|acyl| {
+                    matches!(it.group(acyl), Group::Amide | Group::Carbamate | Group::Urea)
+                        && it.next_to(acyl).any(|next| {
+                            it.element(next) == N
+                                && it.hydrogens(next) > 0
+                                && it.next_to(next).any(|allyl| it.bond(allyl, carbon).is_some())
+                        })
+                })
+        }
+        _ => false,
+    };
+    it.is_hydroxyl(oxygen)
+        && [CL, BR, I].into_iter().any(|halogen| step.gains(partner, halogen))
+        && !step.are_in_same_molecule(oxygen, carbon)
+        && it
+            .distances(carbon, 5)
+            .into_iter()
+            .any(|(atom, distance)| step.is_untouched(atom) && is_nucleophile(atom, distance))
 }
 
 /// Returns true for the oxygen of water or an alcohol that joins the carbon beside an acceptor as a halogen joins the far one: the halonium ion opens at

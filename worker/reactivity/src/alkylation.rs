@@ -420,7 +420,14 @@ fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, r
     // An amine adds to the azodicarboxylate and takes the phosphonium ion (Swamy and others, Chem. Rev. 2009, 109, 2551).
     let is_of_azodicarboxylate = matches!(
         before.group(nucleophile),
-        Group::Phenol | Group::ImideNitrogen | Group::SulfonamideNitrogen | Group::Azole | Group::OximeOxygen
+        Group::Phenol
+            | Group::ImideNitrogen
+            | Group::SulfonamideNitrogen
+            | Group::Azole
+            | Group::OximeOxygen
+            | Group::Thiol
+            | Group::Thiophenol
+            | Group::OtherSulfur
     );
     if is_of_azodicarboxylate && !cation && leaves_amine(step) {
         return Err(Refusal::CompetingGroup);

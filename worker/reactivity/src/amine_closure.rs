@@ -70,6 +70,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     if quaternises(&step.before) || events.iter().any(makes_tertiary_amine) && quaternises(step.after) {
         return Err(Refusal::SelfReacting);
     }
+    if step.atoms().any(|imine| makes_halo_amine(step, imine)) {
+        return Err(Refusal::SelfReacting);
+    }
     if step.joined().any(|(amine, carbon)| closes_before_guanylation(step, amine, carbon)) {
         return Err(Refusal::SelfReacting);
     }
@@ -85,6 +88,19 @@ fn keeps_halo_amine(step: &Step<'_>) -> bool {
             && step.is_untouched(amine)
             && it.next_to(amine).any(|alpha| it.is_sp3(alpha) && it.next_to(alpha).any(is_halide))
     })
+}
+
+/// Returns true for an imine or nitro group that a hydride or metal makes a free amine two carbons from a halogen, in a medium that leaves no salt.
+fn makes_halo_amine(step: &Step<'_>, nitrogen: u32) -> bool {
+    let after = step.after;
+    let is_halide = |beta: u32| after.is_alkyl_halide(beta);
+    matches!(step.before.group(nitrogen), Group::Imine | Group::Nitro)
+        && step.image(nitrogen).is_some_and(|image| {
+            is_amine(after, image)
+                && after
+                    .next_to(image)
+                    .any(|alpha| after.is_sp3(alpha) && after.next_to(alpha).any(is_halide))
+        })
 }
 
 /// Returns true for an event in which a free amine waits, in base or heat, long enough to close.

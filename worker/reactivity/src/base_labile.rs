@@ -4,6 +4,7 @@
 //! close to lactones), chapter 15 (halohydrins close to epoxides) and chapter 22 (β-heteroatoms leave from ketones); Pinnick, Chang, Foster and
 //! Govindan, J. Org. Chem. 1980, 45, 4505, for enolates of cyclopropanecarboxylates, which condense with the ester unless it is the tert-butyl ester.
 
+use crate::alkylation::is_doubly_activated;
 use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
@@ -59,7 +60,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         }
         Event::Aldol { nucleophile, carbon } | Event::Olefination { ylide: nucleophile, carbon } => {
             is_beside_aldol(step, nucleophile)
-                || is_beside_halo_ketone(step, nucleophile)
+                // The amine of a Knoevenagel condensation takes the proton between two acceptors.
+                || is_beside_halo_ketone(step, nucleophile) && !is_doubly_activated(&step.before, nucleophile)
                 || is_aldol_ketone(step, carbon)
         }
         Event::ConjugateAddition { nucleophile, .. } => is_beside_halo_ketone(step, nucleophile),

@@ -160,16 +160,16 @@ fn alkylation(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdict {
     position(step, carbon, -14, Electrophile::Acylation)
 }
 
-/// Returns true for an alkyl halide that needs a Lewis acid to join the ring beside a protecting group that the acid removes.
+/// Returns true for an alkyl halide or alcohol that needs a strong acid to join the ring beside a protecting group that the acid removes.
 pub fn loses_protection(step: &Step<'_>, carbon: u32, alkyl: u32) -> bool {
     needs_lewis_acid(step, carbon, alkyl) && keeps_lewis_acid_labile_group(step)
 }
 
-/// Returns true for an alkyl halide and a benzene ring without a free phenol, whose anion needs no acid (Olah, "Friedel-Crafts Chemistry", 1973).
+/// Returns true for an alkyl halide or alcohol and a benzene ring without a free phenol, whose anion needs no acid (Olah, "Friedel-Crafts Chemistry", 1973).
 fn needs_lewis_acid(step: &Step<'_>, carbon: u32, alkyl: u32) -> bool {
     let it = &step.before;
     it.group(alkyl) == Group::Alkyl
-        && step.lost(alkyl).any(|(gone, _)| is_heavy_halogen(it.element(gone)))
+        && step.lost(alkyl).any(|(gone, _)| is_heavy_halogen(it.element(gone)) || it.is_hydroxyl(gone))
         && it.ring(carbon) == 6
         && !is_beside_phenol(it, carbon)
         && !is_lithiated(step, carbon)

@@ -286,7 +286,7 @@ fn reaches(it: &Facts, amine: u32, is_electrophile: impl Fn(u32) -> bool) -> boo
 }
 
 /// Returns true if no two bonds in sequence of the shortest path are in a ring, which would hold its ends apart, as those of meta substituents.
-fn is_open_path(it: &Facts, near: &[(u32, u32)], end: u32, distance: u32) -> bool {
+pub fn is_open_path(it: &Facts, near: &[(u32, u32)], end: u32, distance: u32) -> bool {
     let (mut at, mut was_in_ring) = (end, false);
     for left in (0..distance).rev() {
         let is_next = |&&(atom, away): &&(u32, u32)| away == left && it.bond(at, atom).is_some();

@@ -103,6 +103,13 @@ fn attacks_other_site(step: &Step<'_>, operation: StepOperation, own: u32) -> bo
             is_enone_for_peracid(step, own)
                 || keeps(&|atom| step.is_kept_acid(atom) && is_in_reach_of_epoxide(it, atom, own))
                 || is_lone_alkene(it, own) && keeps(&|atom| is_basic_azine(it, atom))
+                || keeps(&|atom| is_rich_indole(it, atom))
+        }
+        StepOperation::BaeyerVilliger => {
+            let is_thiophene =
+                |next: u32| it.is_aromatic(next) && it.ring(next) == 5 && it.count(next, S) > 0;
+            it.next_to(own).any(is_thiophene)
+                || keeps(&|atom| is_rival_alkene(it, atom) || is_basic_azine(it, atom))
         }
         StepOperation::Diazotisation => {
             keeps(&|atom| is_amine_of_same_pyrimidine(it, atom, own) || is_amine_in_reach(it, atom, own))
@@ -135,6 +142,7 @@ fn attacks_other_site(step: &Step<'_>, operation: StepOperation, own: u32) -> bo
         }
         StepOperation::EnolateArylation => {
             it.ring(own) == 3
+                || keeps(&|atom| electrophile::aryl(it, atom) > 0)
                 || it.next_to(own).any(|next| it.group(next) == Group::Anhydride)
                 || keeps(&|atom| is_carbon_acid(it, atom))
         }
@@ -145,6 +153,7 @@ fn attacks_other_site(step: &Step<'_>, operation: StepOperation, own: u32) -> bo
             is_beside_ring_nitrogen(it, own) && keeps(&|atom| is_hydroxyl(atom) && it.hydrogens(atom) > 0)
                 || keeps(&|atom| is_of_amino_acid(step, atom, own) || is_opened_isoxazole(it, atom))
         }
+        StepOperation::CopperTrifluoromethylation => keeps(&|atom| is_between_carbonyls(it, atom)),
         StepOperation::EtherCleavage => {
             keeps(&|atom| is_polymerised_by_acid(it, atom) || is_acylimidoyl_chloride(it, atom))
         }
@@ -267,6 +276,33 @@ fn is_carbon_acid(it: &Facts, atom: u32) -> bool {
     it.is_sp3(atom)
         && it.hydrogens(atom) > 0
         && it.next_to(atom).any(|next| is_acceptor(next) || it.is_aromatic_carbon(next) && bears_nitro(next))
+}
+
+/// Returns true for the nitrogen of an indole without an acceptor on it or beside it, whose C2 and C3 peracids take (Joule and Mills 2010, chapter 20).
+fn is_rich_indole(it: &Facts, nitrogen: u32) -> bool {
+    let is_ring = |atom: u32| it.is_aromatic(atom) && it.ring(atom) == 5;
+    it.element(nitrogen) == N
+        && is_ring(nitrogen)
+        && it.azole_nitrogens(nitrogen).count() == 1
+        && (it.hydrogens(nitrogen) > 0 || it.degree(nitrogen) == 3)
+        && it.next_to(nitrogen).any(|next| it.is_shared_by_aromatic_rings(next))
+        && it.next_to(nitrogen).all(|next| {
+            is_ring(next) && !it.bears_acceptor(next) && it.element(next) == C
+                || !it.is_aromatic(next) && !it.is_acceptor(next)
+        })
+        && it
+            .distances(nitrogen, 2)
+            .into_iter()
+            .all(|(atom, _)| !is_ring(atom) || it.element(atom) != C || !it.bears_acceptor(atom))
+}
+
+/// Returns true for a C–H between two carbonyl groups, one of them a ketone's, whose enolate takes difluorocarbene (Chen and Wu 1989).
+fn is_between_carbonyls(it: &Facts, carbon: u32) -> bool {
+    let carbonyls = || it.next_to(carbon).filter(|&next| it.is_carbonyl(next));
+    it.is_sp3(carbon)
+        && it.hydrogens(carbon) > 0
+        && carbonyls().count() > 1
+        && carbonyls().any(|acyl| matches!(it.group(acyl), Group::Ketone | Group::Aldehyde))
 }
 
 /// Returns true for a carbon of a double bond with two or more alkyl groups and no acceptor, which a peracid takes before an azine.

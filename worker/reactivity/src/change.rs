@@ -248,6 +248,54 @@ impl<'a> Step<'a> {
         })
     }
 
+    /// Returns true for the nitro group of a biaryl that loses its oxygens to a phosphine and closes the pyrrole ring of a carbazole (Freeman, Butler and Freedman, J. Org. Chem.
+    /// 2005, 70, 5014).
+    pub fn is_cadogan_closure(&self, nitrogen: u32, carbon: u32) -> bool {
+        let it = &self.before;
+        it.is_nitro(nitrogen)
+            && it.is_aromatic_carbon(carbon)
+            && self.are_in_same_molecule(nitrogen, carbon)
+            && self.image(nitrogen).is_some_and(|image| {
+                self.after.is_aromatic(image)
+                    && self.after.ring(image) == 5
+                    && self.after.count(image, O) == 0
+            })
+    }
+
+    /// Returns true for the nitroarene that takes a vinyl Grignard reagent to the indole (Bartoli, Dalpozzo and Nardi, Chem. Soc. Rev. 2014, 43, 4728): the vinyl carbon joins the nitrogen.
+    pub fn is_bartoli_indole(&self, nitrogen: u32) -> bool {
+        let it = &self.before;
+        let becomes_indole = |image: u32| {
+            self.after.is_aromatic(image) && self.after.ring(image) == 5 && self.after.hydrogens(image) == 1
+        };
+        let joins_vinyl = |atom: u32| {
+            self.gained(atom).any(|(vinyl, _)| {
+                it.doubly(vinyl, |other| it.element(other) == C).is_some() && !it.is_aromatic(vinyl)
+            })
+        };
+        let bears_group = |ipso: u32| {
+            it.is_aromatic(ipso)
+                && it.next_to(ipso).any(|ortho| it.is_aromatic_carbon(ortho) && it.hydrogens(ortho) == 0)
+        };
+        it.is_nitro(nitrogen)
+            && self.image(nitrogen).is_some_and(becomes_indole)
+            && joins_vinyl(nitrogen)
+            && it.next_to(nitrogen).any(bears_group)
+            && self.atoms().any(|atom| it.group(atom) == Group::Organometal && !self.is_untouched(atom))
+    }
+
+    /// Returns true for the β-carbon of an alkyl Grignard reagent whose two carbons join that of a nitrile, by way of the titanacyclopropane (Bertus and Szymoniak, Synlett 2007,
+    /// 1346).
+    pub fn is_titanacyclopropane(&self, beta: u32, nitrile: u32) -> bool {
+        let it = &self.before;
+        it.is_sp3(beta)
+            && it.group(nitrile) == Group::Nitrile
+            && self.image(nitrile).is_some_and(|image| self.after.is_cyclopropane(image))
+            && it.next_to(beta).any(|alpha| {
+                it.group(alpha) == Group::Organometal && self.gained(alpha).any(|(other, _)| other == nitrile)
+            })
+    }
+
     /// Returns true for the O–H of a carboxylic acid that the step leaves.
     pub fn is_kept_acid(&self, atom: u32) -> bool {
         self.before.group(atom) == Group::AcidOxygen

@@ -180,6 +180,11 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
             }
             Group::Weinreb => class!("Weinreb ketone synthesis"),
             Group::CarbonDioxide => class!("carboxylation"),
+            Group::Nitrile
+                if step.gained(carbon).any(|(beta, _)| step.is_titanacyclopropane(beta, carbon)) =>
+            {
+                class!("Kulinkovich-Szymoniak reaction")
+            }
             Group::Alkyl => class!("organometallic alkylation"),
             _ => class!("Grignard or organolithium addition"),
         },

@@ -300,12 +300,20 @@ fn keeps_base_labile_group(step: &Step<'_>, protecting_group: ProtectingGroup, a
     let anilide = before.is_phenolic(atom);
     let is_carbamate = protecting_group == ProtectingGroup::Amide
         && before.next_to(atom).any(|next| before.group(next) == Group::Carbamate);
+    // The ester that the step hydrolyses as well: hot acid makes an amino acid of an acylaminomalonate.
+    let is_freed = |acyl: u32| {
+        before.next_to(acyl).any(|oxygen| {
+            before.group(oxygen) == Group::EsterOxygen
+                && step.image(oxygen).is_some()
+                && !step.is_untouched(oxygen)
+        })
+    };
     step.atoms().any(|other| {
         step.is_untouched(other)
             && match before.group(other) {
                 Group::AcylHalide | Group::Anhydride | Group::ActiveEster | Group::SulfonylHalide => true,
                 // Acid in an alcohol frees anilines, and an ester remains an ester.
-                Group::Ester => protecting_group == ProtectingGroup::Amide && !anilide,
+                Group::Ester => protecting_group == ProtectingGroup::Amide && !anilide && !is_freed(other),
                 // Isocyanates take hydroxide, and the imides of rings open (Clayden, Greeves and Warren, chapter 10).
                 Group::Isocyanate => true,
                 Group::Imide => is_open_imide(before, other),

@@ -182,6 +182,7 @@ fn gives_no_nitro(step: &Step<'_>, nitrogen: u32, acceptor: u32) -> bool {
     let is_nitroalkane = || it.is_nitro(nitrogen) && it.count(nitrogen, C) > 0;
     it.is_aromatic_carbon(acceptor)
         && step.loses_only_hydrogen(acceptor)
+        && !step.is_cadogan_closure(nitrogen, acceptor)
         && (is_nitroalkane() || is_nitrite() && becomes_nitro())
 }
 

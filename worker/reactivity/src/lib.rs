@@ -12,6 +12,7 @@
 //! with a reason; a step that no event describes passes. Structures are those that templates make: atoms of reagents
 //! that a route does not list are not in the mixture.
 
+mod acid_labile_esters;
 mod acidity;
 mod acylation;
 mod alkylation;
@@ -36,6 +37,7 @@ mod change;
 mod claisen;
 mod classify;
 mod cleavage;
+mod closing_product;
 mod competition;
 mod conditions;
 mod diverted;
@@ -82,6 +84,7 @@ mod ring_closure;
 mod rival_base;
 mod rival_halide;
 mod rules;
+mod self_reactive;
 mod site;
 mod slow_pair;
 mod small_ring;
@@ -89,6 +92,7 @@ mod stability;
 mod stereo;
 mod substituent;
 mod unactivated;
+mod unsuited_reagent;
 mod vinylogous;
 mod weak_amine;
 

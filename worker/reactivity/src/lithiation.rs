@@ -35,6 +35,10 @@ pub fn is_lithiated(step: &Step<'_>, carbon: u32) -> bool {
     if let Some(first) = first.filter(|&first| step.are_in_same_molecule(first, carbon)) {
         return step.are_equivalent(first, carbon);
     }
+    let is_first = |atom: u32| step.is_untouched(atom) && is_between_heteroatoms(before, atom);
+    if !is_between_heteroatoms(before, carbon) && step.atoms().any(is_first) {
+        return false;
+    }
     let is_rival = |atom: u32| step.is_untouched(atom) && is_between_directors(before, atom);
     if !alpha && !is_between_directors(before, carbon) && step.atoms().any(is_rival) {
         return false;
@@ -142,8 +146,27 @@ fn is_beside_sulfonyl(before: &Facts, atom: u32) -> bool {
         && before.next_to(atom).any(|next| before.element(next) == S && before.oxo(next) == 2)
 }
 
+/// Returns true for the C–H between the heteroatoms of an azole with a substituent or sulfur or oxygen there, the most acidic of its rings (Gschwend and Rodriguez 1979;
+/// Grimmett, "Imidazole and Benzimidazole Synthesis", 1997).
+fn is_between_heteroatoms(before: &Facts, atom: u32) -> bool {
+    let is_hetero = |next: u32| before.is_aromatic(next) && matches!(before.element(next), N | O | S);
+    before.is_aromatic_carbon(atom)
+        && before.hydrogens(atom) > 0
+        && before.ring(atom) == 5
+        && before.next_to(atom).filter(|&next| is_hetero(next)).count() == 2
+}
+
+/// Returns true for the carbonyl carbon of an aromatic lactone: an oxadiazolone, a coumarin, which organolithiums open.
+fn is_ring_lactone(before: &Facts, atom: u32) -> bool {
+    let is_ring_oxygen = |next: u32| before.element(next) == O && before.is_aromatic(next);
+    before.is_aromatic(atom) && before.is_carbonyl(atom) && before.next_to(atom).any(is_ring_oxygen)
+}
+
 /// Returns true for an electrophile that an organolithium attacks.
 fn is_attacked(before: &Facts, atom: u32) -> bool {
+    if is_ring_lactone(before, atom) {
+        return true;
+    }
     match before.group(atom) {
         Group::Aldehyde
         | Group::Ketone

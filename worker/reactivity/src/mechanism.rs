@@ -368,7 +368,7 @@ fn is_plain_sulfamide(it: &Facts, nitrogen: u32) -> bool {
         && it.next_to(nitrogen).any(|sulfur| it.element(sulfur) == S && it.count(sulfur, N) == 2)
 }
 
-/// Returns true for the nitrogen of an alkanamide or benzamide and an epoxide, which its anion deprotonates and its oxygen attacks (Clayden, Greeves
+/// Returns true for the nitrogen of an alkanamide, benzamide or lactam and an epoxide, which its anion deprotonates and its oxygen attacks (Clayden, Greeves
 /// and Warren, chapters 10 and 15). Carbamates and anilides go on to rings.
 fn opens_epoxide_by_amide(step: &Step<'_>, nitrogen: u32, leaving: u32) -> bool {
     let it = &step.before;
@@ -376,7 +376,6 @@ fn opens_epoxide_by_amide(step: &Step<'_>, nitrogen: u32, leaving: u32) -> bool 
         && it.ring(leaving) == 3
         && it.aryls(nitrogen) == 0
         && !it.is_aromatic(nitrogen)
-        && !it.is_in_ring(nitrogen)
         && !step.are_in_same_molecule(nitrogen, leaving)
 }
 

@@ -369,7 +369,7 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
                 .all(|&metal| it.carbons(metal) < 2 && it.is_sp3(metal) && it.hydrogens(metal) > 1)
             && matches!(it.group(atom), Group::AmideNitrogen | Group::SulfonamideNitrogen | Group::Indole);
         let proton = proton && !second_portion;
-        let oxidant = matches!(it.group(atom), Group::Nitro | Group::Azide);
+        let oxidant = matches!(it.group(atom), Group::Nitro | Group::Azide) && !step.is_bartoli_indole(atom);
         if (proton && !acid_as_electrophile && (own || !involved)) || oxidant {
             return Err(Refusal::Incompatible);
         }

@@ -40,6 +40,8 @@ pub enum StepOperation {
     /// Oxidation of other nitrogen.
     AmineOxidation,
     Epoxidation,
+    /// A peracid makes an ester of a ketone.
+    BaeyerVilliger,
     /// Osmium adds to a C=C bond.
     Dihydroxylation,
     /// Ozone cleaves a C=C bond.
@@ -197,6 +199,11 @@ fn oxidation(step: &Step<'_>, event: &Event) -> Option<(StepOperation, u32)> {
         }
         Event::NitrogenOxidation { nitrogen } => (StepOperation::AmineOxidation, nitrogen),
         Event::Epoxidation { carbon, .. } => (StepOperation::Epoxidation, carbon),
+        Event::Hydrolysis { carbon, leaving }
+            if it.group(carbon) == Group::Ketone && it.element(leaving) == C && step.gains(leaving, O) =>
+        {
+            (StepOperation::BaeyerVilliger, carbon)
+        }
         Event::Metathesis { carbon, partner } if it.element(partner) == O && is_ozonised(step, carbon) => {
             (StepOperation::Ozonolysis, carbon)
         }

@@ -72,6 +72,7 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
             _ => Ok(()),
         },
         Event::Olefination { carbon, .. } => carbonyl_electrophile(step, carbon, false),
+        Event::Aldol { carbon, nucleophile } if step.is_titanacyclopropane(nucleophile, carbon) => Ok(()),
         Event::Aldol { carbon, nucleophile } => {
             if !is_acidic(before, nucleophile) || is_methyl_of_imidazole(before, nucleophile) {
                 return Err(Refusal::Unreactive);

@@ -30,6 +30,10 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                             && is_nitro(step, carbon)
                             && is_indole_site(it, atom)
                             && it.ring(carbon) == 6
+                        || element == N
+                            && is_nitro(step, carbon)
+                            && is_azolium_site(it, carbon)
+                            && (donor(it, atom) == Donor::Ether || is_plain_benzene_site(it, atom))
                 };
                 let is_rival = |atom: u32| {
                     it.is_aromatic_carbon(atom)
@@ -154,6 +158,24 @@ fn is_pyrazole_site(it: &Facts, carbon: u32) -> bool {
     };
     nitrogen(a).zip(nitrogen(b)).is_some_and(|(first, second)| it.bond(first, second).is_some())
         && ![a, b].into_iter().any(is_drawn)
+}
+
+/// Returns true for a position of an imidazole or pyrazole, which nitrates as the cation: phenyl rings beside it take nitric acid first (Joule and Mills 2010, chapters 24 and
+/// 25: 4-phenylimidazole and 1-phenylpyrazole give the nitrophenyl compounds).
+fn is_azolium_site(it: &Facts, carbon: u32) -> bool {
+    it.ring(carbon) == 5
+        && it.azole_nitrogens(carbon).count() == 2
+        && it.azole_nitrogens(carbon).any(|nitrogen| it.group(nitrogen) == Group::Azine)
+}
+
+/// Returns true for a position of a benzene ring without an acceptor or halogen.
+fn is_plain_benzene_site(it: &Facts, carbon: u32) -> bool {
+    it.ring(carbon) == 6
+        && aromatic_positions(&it.structure, carbon).iter().all(|&(atom, _)| {
+            it.is_aromatic_carbon(atom)
+                && !it.is_shared_by_aromatic_rings(atom)
+                && !it.next_to(atom).any(|next| it.is_withdrawing(next))
+        })
 }
 
 fn are_in_one_ring_system(it: &Facts, a: u32, b: u32) -> bool {

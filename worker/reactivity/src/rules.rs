@@ -5,12 +5,12 @@ use crate::change::Step;
 use crate::event::{Event, events};
 use crate::refusal::Refusal;
 use crate::{
-    acidity, amine_closure, arene, aromatisation, arylation, attacked_groups, azole, base_labile,
-    beta_lactam, bifunctional, carbanion, carbon_acid, cleavage, diverted, donors, elimination,
-    ester_exchange, fischer, fluorination, free_acid, hidden_cleavage, labile_groups, mechanism,
-    michael_acceptor, mixture, multiple_bond, new_organometal, nitrile, origin, phthalide, polar,
+    acid_labile_esters, acidity, amine_closure, arene, aromatisation, arylation, attacked_groups, azole,
+    base_labile, beta_lactam, bifunctional, carbanion, carbon_acid, cleavage, closing_product, diverted,
+    donors, elimination, ester_exchange, fischer, fluorination, free_acid, hidden_cleavage, labile_groups,
+    mechanism, michael_acceptor, mixture, multiple_bond, new_organometal, nitrile, origin, phthalide, polar,
     quinone_methide, redox, richer_ring, rival_base, rival_halide, slow_pair, small_ring, stereo,
-    unactivated, vinylogous, weak_amine,
+    unactivated, unsuited_reagent, vinylogous, weak_amine,
 };
 
 /// Certainty of the rules about a step.
@@ -42,6 +42,9 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     amine_closure::check(step, &events)?;
     labile_groups::check(step, &events)?;
     beta_lactam::check(step, &events)?;
+    acid_labile_esters::check(step, &events)?;
+    closing_product::check(step, &events)?;
+    unsuited_reagent::check(step, &events)?;
     donors::check(step)?;
     fischer::check(step)?;
     carbanion::check(step, &events)?;

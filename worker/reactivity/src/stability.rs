@@ -11,6 +11,7 @@ use crate::hidden_cleavage::is_boc;
 use crate::labile_acid::{is_enamino_acid, is_keto_acid, is_labile_acid, is_labile_boronic_acid};
 use crate::labile_pair::{is_free_aminal, is_mixed_anhydride};
 use crate::queries::*;
+use crate::self_reactive::{is_closing_carbamate, reacts_with_itself};
 use crate::vinylogous::is_enamine_carbinol;
 
 /// Returns true unless the atom makes its molecule too unstable to store.
@@ -18,7 +19,8 @@ pub fn is_stable(it: &Facts, atom: u32) -> bool {
     !(is_unstable(it, atom)
         || is_labile_acid(it, atom)
         || is_anti_bredt(it, atom)
-        || closes_on_ring_nitrogen(it, atom))
+        || closes_on_ring_nitrogen(it, atom)
+        || reacts_with_itself(it, atom))
 }
 
 /// Returns true if the atom's group decomposes as it forms, so that no step ends with it, even where the product is the target.
@@ -36,6 +38,7 @@ pub fn is_never_made(it: &Facts, atom: u32) -> bool {
         || is_mustard_agent(it, atom)
         || is_mixed_anhydride(it, atom)
         || is_free_aminal(it, atom)
+        || is_closing_carbamate(it, atom)
 }
 
 /// Returns true for the sulfur or nitrogen of a mustard agent of Schedule 1 of the Chemical Weapons Convention (A.4 and A.6), which no laboratory makes on its way to something else.
@@ -150,10 +153,13 @@ fn is_halomethyl_acetal(it: &Facts, carbon: u32) -> bool {
 /// Returns true for a benzylic carbon ortho or para to a free amine: its halide is an azaquinone methide and acid, as in `quinone_methide.rs`,
 /// which the amine of the next molecule takes.
 fn is_aminobenzyl(it: &Facts, atom: u32) -> bool {
+    let is_free = |amine: u32| {
+        it.is_free_aniline(amine) || it.group(amine) == Group::Diarylamine && it.hydrogens(amine) > 0
+    };
     it.next_to(atom).filter(|&ring| it.is_aromatic_carbon(ring) && it.ring(ring) == 6).any(|ring| {
-        aromatic_positions(&it.structure, ring).iter().any(|&(position, distance)| {
-            distance != 2 && it.next_to(position).any(|next| it.is_free_aniline(next))
-        })
+        aromatic_positions(&it.structure, ring)
+            .iter()
+            .any(|&(position, distance)| distance != 2 && it.next_to(position).any(is_free))
     })
 }
 
@@ -243,6 +249,7 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
                 || closes_to_azlactone(it, atom)
                 || it.next_to(atom).any(|next| it.is_ethynyl(next))
         }
+        Group::Anhydride => is_keto_acyl_halide(it, atom),
         // Tertiary chloroformates lose carbon dioxide and an alkene, chloroformic acid loses hydrogen chloride.
         Group::Chloroformate => {
             let is_tertiary =
@@ -447,7 +454,7 @@ fn is_free_glycosyl(it: &Facts, carbon: u32) -> bool {
         && it.distances(carbon, 6).into_iter().any(|(atom, _)| is_alcohol(atom))
 }
 
-/// Returns true for the acyl carbon of a β-keto acid's halide with a hydrogen between: it loses HX to the acylketene, which dimerises
+/// Returns true for the acyl carbon of a β-keto acid's halide or anhydride with a hydrogen between: it loses the acid to the acylketene, which dimerises
 /// (Hyatt and Raynolds, Org. React. 1994, 45, 159).
 fn is_keto_acyl_halide(it: &Facts, acyl: u32) -> bool {
     it.next_to(acyl).any(|alpha| {

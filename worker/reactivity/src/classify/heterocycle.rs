@@ -179,6 +179,13 @@ impl Ring {
         let (ring, after) = (&self.atoms, step.after);
         let aromatic = ring.iter().all(|&atom| after.is_aromatic(atom));
         let count = |element: u8| ring.iter().filter(|&&atom| after.element(atom) == element).count();
+        let nitro = self.ends.into_iter().find(|&end| step.before.is_nitro(end));
+        if step.atoms().any(|atom| step.is_bartoli_indole(atom)) {
+            return class!("Bartoli indole synthesis");
+        }
+        if nitro.is_some_and(|nitro| self.ends.iter().any(|&end| step.is_cadogan_closure(nitro, end))) {
+            return class!("Cadogan cyclisation");
+        }
         if aromatic && reduces_nitro(step) {
             return class!("reductive cyclisation");
         }

@@ -1,0 +1,117 @@
+//! Molecules that two of their own groups use up, so that they are neither bought nor kept.
+//!
+//! Sources: Dyer and Wright, J. Am. Chem. Soc. 1959, 81, 2138, and Hegarty and Frost, J. Chem. Soc., Perkin Trans. 2 1973, 1719, for aryl carbamates with a nucleophile in reach;
+//! Joule and Mills 2010, chapter 25, for benzimidazoles and benzoxazoles; Knochel, "Handbook of Functionalized Organometallics" (2005), chapter 4, for Grignard reagents with a second bromide;
+//! d'Ischia and others, Pigment Cell Melanoma Res. 2013, 26, 616, for dihydroxyindoles, which air turns into melanin; Clayden, Greeves and Warren, chapter 15, for triflates.
+
+use crate::amine_closure::is_open_path;
+use crate::change::Facts;
+use crate::group::Group;
+use crate::queries::*;
+
+/// Returns true for an atom of such a group.
+pub fn reacts_with_itself(it: &Facts, atom: u32) -> bool {
+    match it.element(atom) {
+        C => is_vinyl_amidine(it, atom) || is_bromoalkyl_metal(it, atom) || is_closing_carbamate(it, atom),
+        N => is_isocyanide_beside_nucleophile(it, atom) || is_free_dihydroxyindole(it, atom),
+        S => is_triflate_of_amine(it, atom),
+        _ => false,
+    }
+}
+
+/// Returns true for the carbon of an aryl carbamate with a free amine that closes a cyclic urea of five or six atoms, or a free alcohol that closes an oxazolidinone: the phenol leaves.
+pub fn is_closing_carbamate(it: &Facts, carbon: u32) -> bool {
+    let is_aryl_oxygen = |oxygen: u32| it.element(oxygen) == O && it.aryls(oxygen) == 1;
+    let is_amine = |atom: u32| matches!(it.group(atom), Group::PrimaryAmine | Group::SecondaryAmine);
+    if it.group(carbon) != Group::Carbamate || !it.next_to(carbon).any(is_aryl_oxygen) {
+        return false;
+    }
+    let near = it.distances(carbon, 5);
+    near.iter().any(|&(atom, distance)| {
+        let closes = match distance {
+            4 => is_amine(atom) || it.is_alcohol(atom) && it.hydrogens(atom) > 0,
+            5 => is_amine(atom),
+            _ => false,
+        };
+        closes && is_open_path(it, &near, atom, distance)
+    })
+}
+
+/// Returns true for the carbon of a free acrylamidine, whose nitrogen adds to the double bond of the next molecule.
+fn is_vinyl_amidine(it: &Facts, carbon: u32) -> bool {
+    !it.is_aromatic(carbon)
+        && it.count(carbon, N) == 2
+        && it.doubly(carbon, |nitrogen| it.element(nitrogen) == N && it.hydrogens(nitrogen) > 0).is_some()
+        && it.next_to(carbon).any(|alpha| it.has_methylene(alpha))
+}
+
+/// Returns true for the carbon of a Grignard or lithium reagent of an open chain with bromine or iodine: it closes the small ring, or couples with its own kind.
+fn is_bromoalkyl_metal(it: &Facts, carbon: u32) -> bool {
+    it.group(carbon) == Group::Organometal
+        && it.is_sp3(carbon)
+        && it
+            .distances(carbon, 5)
+            .into_iter()
+            .any(|(atom, _)| it.is_sp3(atom) && it.count(atom, BR) + it.count(atom, I) > 0)
+}
+
+/// Returns true for the nitrogen of an aryl isocyanide with a free amine, phenol or thiol ortho to it, which closes to the benzimidazole, benzoxazole or benzothiazole.
+fn is_isocyanide_beside_nucleophile(it: &Facts, nitrogen: u32) -> bool {
+    let is_nucleophile = |atom: u32| {
+        it.hydrogens(atom) > 0
+            && (it.is_simple_amine(atom) || matches!(it.group(atom), Group::Phenol | Group::Thiophenol))
+    };
+    it.at(nitrogen).charge == 1
+        && it.triply(nitrogen).is_some_and(|carbon| it.element(carbon) == C)
+        && it.next_to(nitrogen).filter(|&ipso| it.is_aromatic(ipso)).any(|ipso| {
+            it.next_to(ipso).any(|ortho| it.is_aromatic(ortho) && it.next_to(ortho).any(is_nucleophile))
+        })
+}
+
+/// Returns true for the N–H of an indole with two free hydroxyl groups side by side and no acceptor.
+fn is_free_dihydroxyindole(it: &Facts, nitrogen: u32) -> bool {
+    if it.group(nitrogen) != Group::Indole || it.hydrogens(nitrogen) == 0 {
+        return false;
+    }
+    let ring = || {
+        it.distances(nitrogen, 4)
+            .into_iter()
+            .map(|(atom, _)| atom)
+            .filter(|&atom| it.is_aromatic_carbon(atom) && it.shares_arene(atom, nitrogen))
+    };
+    let is_hydroxylated =
+        |atom: u32| it.next_to(atom).any(|next| it.group(next) == Group::Phenol && it.hydrogens(next) > 0);
+    ring().any(|atom| {
+        is_hydroxylated(atom)
+            && it.next_to(atom).any(|next| it.is_aromatic_carbon(next) && is_hydroxylated(next))
+    }) && !ring().any(|atom| it.bears_acceptor(atom))
+}
+
+/// Returns true for the sulfur of an alkyl triflate whose molecule has a free amine, which it alkylates at room temperature.
+fn is_triflate_of_amine(it: &Facts, sulfur: u32) -> bool {
+    let is_amine = |atom: u32| matches!(it.group(atom), Group::PrimaryAmine | Group::SecondaryAmine);
+    it.oxo(sulfur) == 2
+        && it.next_to(sulfur).any(|carbon| it.is_trifluoromethyl(carbon))
+        && it.next_to(sulfur).any(|oxygen| {
+            it.group(oxygen) == Group::SulfonateOxygen && it.next_to(oxygen).any(|alkyl| it.is_sp3(alkyl))
+        })
+        && it.distances(sulfur, 12).into_iter().any(|(atom, _)| is_amine(atom))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aryl_carbamates_close_with_a_nucleophile_two_or_three_carbons_away() {
+        let closes = |smiles: &str| {
+            let facts = Facts::of(&smiles.parse().unwrap());
+            (0..facts.atoms() as u32).any(|atom| reacts_with_itself(&facts, atom))
+        };
+
+        assert!(closes("NCCNC(=O)Oc1ccccc1"));
+        assert!(closes("CC(O)CNC(=O)Oc1ccccc1"));
+        assert!(!closes("COCCNC(=O)Oc1ccccc1"));
+        assert!(!closes("OC1CCN(C(=O)Oc2ccccc2)CC1"));
+    }
+}

@@ -205,7 +205,7 @@ fn closes_lactam_of_five(step: &Step<'_>, nitrogen: u32) -> bool {
                     is_acylating(it, atom) && most_carbons(1)
                 };
                 let is_held = it.next_to(atom).any(|alpha| it.is_sp3(alpha) && it.is_in_ring(alpha));
-                distance == 4 && is_closed && !is_held && is_open_path(it, &near, atom, distance)
+                distance == 4 && is_closed && !is_held && it.is_open_path(&near, atom, distance)
             })
         }
 }
@@ -281,21 +281,6 @@ fn is_tert_butyl_ester(it: &Facts, acyl: u32) -> bool {
 fn reaches(it: &Facts, amine: u32, is_electrophile: impl Fn(u32) -> bool) -> bool {
     let near = it.distances(amine, 5);
     near.iter().any(|&(atom, distance)| {
-        distance > 3 && is_electrophile(atom) && is_open_path(it, &near, atom, distance)
+        distance > 3 && is_electrophile(atom) && it.is_open_path(&near, atom, distance)
     })
-}
-
-/// Returns true if no two bonds in sequence of the shortest path are in a ring, which would hold its ends apart, as those of meta substituents.
-pub fn is_open_path(it: &Facts, near: &[(u32, u32)], end: u32, distance: u32) -> bool {
-    let (mut at, mut was_in_ring) = (end, false);
-    for left in (0..distance).rev() {
-        let is_next = |&&(atom, away): &&(u32, u32)| away == left && it.bond(at, atom).is_some();
-        let Some(&(next, _)) = near.iter().find(is_next) else { return false };
-        let in_ring = it.bond(at, next).is_some_and(|bond| bond.ring > 0);
-        if in_ring && was_in_ring {
-            return false;
-        }
-        (at, was_in_ring) = (next, in_ring);
-    }
-    true
 }

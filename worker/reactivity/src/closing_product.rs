@@ -4,7 +4,6 @@
 //! Clark and Repke, Heterocycles 1984, 22, 195, for the amide acetals of the Leimgruber–Batcho synthesis; Joule and Mills 2010, chapters 20 and 25, for oxindoles and amino azoles;
 //! Parham and Bradsher, Acc. Chem. Res. 1982, 15, 300, for aryllithiums with a halide in their chain; Montalbetti and Falque, Tetrahedron 2005, 61, 10827, for the coupling of acids.
 
-use crate::amine_closure::is_open_path;
 use crate::change::{Facts, Step};
 use crate::electrophile;
 use crate::event::Event;
@@ -93,7 +92,7 @@ fn closes_on_acid(step: &Step<'_>, amine: u32, acid: u32) -> bool {
         && it.aryls(amine) == 1
         && step.is_untouched(amine)
         && near().iter().any(|&(atom, distance)| {
-            atom == amine && distance > 3 && is_open_path(it, &near(), amine, distance)
+            atom == amine && distance > 3 && it.is_open_path(&near(), amine, distance)
         })
 }
 

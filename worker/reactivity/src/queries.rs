@@ -337,6 +337,21 @@ pub trait StructureQueries {
         found
     }
 
+    /// Returns true if no two bonds in sequence of the shortest path are in a ring, which would hold its ends apart, as those of meta substituents.
+    fn is_open_path(&self, near: &[(u32, u32)], end: u32, distance: u32) -> bool {
+        let (mut at, mut was_in_ring) = (end, false);
+        for left in (0..distance).rev() {
+            let is_next = |&&(atom, away): &&(u32, u32)| away == left && self.bond(at, atom).is_some();
+            let Some(&(next, _)) = near.iter().find(is_next) else { return false };
+            let in_ring = self.bond(at, next).is_some_and(|bond| bond.ring > 0);
+            if in_ring && was_in_ring {
+                return false;
+            }
+            (at, was_in_ring) = (next, in_ring);
+        }
+        true
+    }
+
     /// Returns true if aromatic bonds connect two atoms.
     fn shares_arene(&self, from: u32, to: u32) -> bool {
         let mut found = vec![from];

@@ -4,7 +4,6 @@
 //! Joule and Mills 2010, chapter 25, for benzimidazoles and benzoxazoles; Knochel, "Handbook of Functionalized Organometallics" (2005), chapter 4, for Grignard reagents with a second bromide;
 //! d'Ischia and others, Pigment Cell Melanoma Res. 2013, 26, 616, for dihydroxyindoles, which air turns into melanin; Clayden, Greeves and Warren, chapter 15, for triflates.
 
-use crate::amine_closure::is_open_path;
 use crate::change::Facts;
 use crate::group::Group;
 use crate::queries::*;
@@ -33,7 +32,7 @@ pub fn is_closing_carbamate(it: &Facts, carbon: u32) -> bool {
             5 => is_amine(atom),
             _ => false,
         };
-        closes && is_open_path(it, &near, atom, distance)
+        closes && it.is_open_path(&near, atom, distance)
     })
 }
 

@@ -54,9 +54,9 @@ impl<M> RouteGraph<M> {
         self.graph.node_weights()
     }
 
-    /// Nodes of the molecules, in the same order.
-    pub fn places(&self) -> impl Iterator<Item = NodeIndex> + use<M> {
-        self.graph.node_indices()
+    /// Nodes of the molecules, each after all that it is needed for.
+    pub fn places(&self) -> impl Iterator<Item = NodeIndex> {
+        self.order.iter().copied()
     }
 
     /// Molecule at a node.
@@ -158,6 +158,8 @@ mod tests {
         let route = route(&[(0, 3, 1), (0, 1, 1), (1, 2, 1), (2, 3, 1)]).unwrap();
 
         assert_eq!(route.longest_branch(), 3);
+        let places: Vec<_> = route.places().map(NodeIndex::index).collect();
+        assert_eq!(places, [0, 1, 2, 3]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
     python fit_confidence.py [read_steps.tsv]
 
-`read_steps.tsv` has the steps of seven readings of routes by strict readers who did not know the code (`./ops/bench reading` prints
+`read_steps.tsv` has the steps of eight readings of routes by strict readers who did not know the code (`./ops/bench reading` prints
 them): sound, doubtful or wrong, with what the engine knew of each. A fifth is of steps whose templates were written by hand and have no
 recorded product (`nearest` is empty). The model is a logistic regression of sound against the others, with a small ridge, on the first
 two readings and the fifth. All steps of a target are left out together when a step of them is predicted; the other readings,

@@ -1,7 +1,6 @@
 //! Substitution at sp3 carbon: leaving groups, steric hindrance, and the nucleophiles that displace a hydroxyl group.
 
 use crate::acylation::refuse_unreacted_aldehyde;
-use crate::bifunctional::leaves_amine;
 use crate::change::{Facts, Step};
 use crate::competition::{
     check_unreacted_acyl_electrophiles, closed_ring_size, forms_several_bonds, nucleophiles,
@@ -429,7 +428,7 @@ fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, r
             | Group::Thiophenol
             | Group::OtherSulfur
     );
-    if is_of_azodicarboxylate && !cation && leaves_amine(step) {
+    if is_of_azodicarboxylate && !cation && step.leaves_amine() {
         return Err(Refusal::CompetingGroup);
     }
     let own_is_strong = amine(nucleophile);

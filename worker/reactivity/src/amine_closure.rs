@@ -5,7 +5,6 @@
 //! and Gomez Pardo (Eur. J. Org. Chem. 1999, 1693) for β-sulfonyloxy amines in rings; Smith, "March's Advanced Organic Chemistry",
 //! 16-75, for the lactams of γ- and δ-amino esters; Clayden, Greeves and Warren, chapter 11, for cyclic imines.
 
-use crate::bifunctional::is_amine;
 use crate::change::{Facts, Step};
 use crate::electrophile;
 use crate::event::Event;
@@ -84,7 +83,7 @@ fn keeps_halo_amine(step: &Step<'_>) -> bool {
     let it = &step.before;
     let is_halide = |beta: u32| it.is_alkyl_halide(beta) && step.is_untouched(beta);
     step.atoms().any(|amine| {
-        is_amine(it, amine)
+        it.is_amine(amine)
             && step.is_untouched(amine)
             && it.next_to(amine).any(|alpha| it.is_sp3(alpha) && it.next_to(alpha).any(is_halide))
     })
@@ -96,7 +95,7 @@ fn makes_halo_amine(step: &Step<'_>, nitrogen: u32) -> bool {
     let is_halide = |beta: u32| after.is_alkyl_halide(beta);
     matches!(step.before.group(nitrogen), Group::Imine | Group::Nitro)
         && step.image(nitrogen).is_some_and(|image| {
-            is_amine(after, image)
+            after.is_amine(image)
                 && after
                     .next_to(image)
                     .any(|alpha| after.is_sp3(alpha) && after.next_to(alpha).any(is_halide))
@@ -249,7 +248,7 @@ fn closes_on_carbamate(step: &Step<'_>, amine: u32, carbon: u32) -> bool {
 fn refuse_slow_amines(step: &Step<'_>) -> Verdict {
     let it = &step.before;
     let is_on_arene = |atom: u32| is_acylating(it, atom) && it.next_to(atom).any(|next| it.is_aromatic(next));
-    if step.atoms().filter(|&atom| is_amine(it, atom)).any(|amine| reaches(it, amine, is_on_arene)) {
+    if step.atoms().filter(|&atom| it.is_amine(atom)).any(|amine| reaches(it, amine, is_on_arene)) {
         Err(Refusal::SelfReacting)
     } else {
         Ok(())

@@ -61,7 +61,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
                 if matches!(
                     step.before.group(carbon),
                     Group::Aldehyde | Group::AcylHalide | Group::Anhydride
-                ) && (leaves_amine(step) || leaves_phosphoric_acid(step)) =>
+                ) && (step.leaves_amine() || leaves_phosphoric_acid(step)) =>
             {
                 return Err(Refusal::CompetingGroup);
             }
@@ -141,11 +141,6 @@ fn becomes_ring_beside_twin(step: &Step<'_>, acid: u32) -> bool {
         })
 }
 
-/// Returns true for an amine with hydrogen.
-pub fn is_amine(it: &Facts, atom: u32) -> bool {
-    matches!(it.group(atom), Group::PrimaryAmine | Group::SecondaryAmine) && it.hydrogens(atom) > 0
-}
-
 /// Returns true if the product of an amine's alkylation still has a leaving group that an amine of the same molecule
 /// takes: bis-halides do not stop at the first halide.
 fn product_closes(step: &Step<'_>, nucleophile: u32) -> bool {
@@ -157,7 +152,7 @@ fn product_closes(step: &Step<'_>, nucleophile: u32) -> bool {
     let atoms = || 0..it.atoms() as u32;
     is_amine_before
         && atoms().filter(|&atom| it.is_alkyl_halide(atom)).any(|halide| {
-            atoms().filter(|&atom| is_amine(it, atom)).any(|amine| takes_halide(it, amine, halide))
+            atoms().filter(|&atom| it.is_amine(atom)).any(|amine| takes_halide(it, amine, halide))
         })
 }
 
@@ -188,7 +183,7 @@ fn is_alkylated_again(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u
 fn is_acid_beside_amine(step: &Step<'_>, nucleophile: u32, leaving: u32) -> bool {
     step.before.group(nucleophile) == Group::AcidOxygen
         && is_heavy_halogen(step.before.element(leaving))
-        && (leaves_amine(step) || step.atoms().any(|atom| is_free_amidine(step, atom)))
+        && (step.leaves_amine() || step.atoms().any(|atom| is_free_amidine(step, atom)))
 }
 
 /// Returns true for a nitrogen with hydrogen of an amidine or guanidine without an acyl group, which the step leaves.
@@ -213,7 +208,7 @@ fn is_methylation_beside_amine(step: &Step<'_>, nucleophile: u32, carbon: u32, l
     it.element(nucleophile) == O
         && (it.hydrogens(carbon) == 3 || is_fast())
         && is_heavy_halogen(it.element(leaving))
-        && step.atoms().any(|atom| is_amine(it, atom) && !is_tritylated(it, atom) && step.is_untouched(atom))
+        && step.atoms().any(|atom| it.is_amine(atom) && !is_tritylated(it, atom) && step.is_untouched(atom))
 }
 
 /// Returns true for a nitrogen on a carbon with three aromatic rings.
@@ -319,11 +314,6 @@ fn refuse_strecker_of_amide(step: &Step<'_>, nitrogen: u32, carbon: u32) -> Verd
         && !step.are_in_same_molecule(nitrogen, carbon)
         && step.gained(carbon).any(|(other, _)| it.is_cyano(other));
     if is_refused { Err(Refusal::Unreactive) } else { Ok(()) }
-}
-
-/// Returns true if the step leaves an amine with hydrogen unreacted.
-pub fn leaves_amine(step: &Step<'_>) -> bool {
-    step.atoms().any(|atom| is_amine(&step.before, atom) && step.is_untouched(atom))
 }
 
 /// Returns true if the step leaves the O–H of a phosphoric or sulfonic acid, which halogenating agents replace.
@@ -432,7 +422,7 @@ fn couples_two_acyl_groups(step: &Step<'_>, a: u32, b: u32) -> Verdict {
 /// Refuses an amine that takes an ester or displaces sulfur from C=N and leaves a chloroazine, the better electrophile.
 fn refuse_better_arene(step: &Step<'_>, amine: u32, carbon: u32) -> Verdict {
     let it = &step.before;
-    if !is_amine(it, amine) || step.are_in_same_molecule(amine, carbon) {
+    if !it.is_amine(amine) || step.are_in_same_molecule(amine, carbon) {
         return Ok(());
     }
     let is_slow = matches!(it.group(carbon), Group::Ester | Group::Thioester)

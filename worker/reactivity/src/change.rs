@@ -82,6 +82,12 @@ impl Facts {
         matches!(self.group(oxygen), Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol)
     }
 
+    /// Returns true for an alkylamine with hydrogen.
+    pub(crate) fn is_amine(&self, nitrogen: u32) -> bool {
+        matches!(self.group(nitrogen), Group::PrimaryAmine | Group::SecondaryAmine)
+            && self.hydrogens(nitrogen) > 0
+    }
+
     /// Returns true for ammonia, and for the nitrogen of a primary or secondary alkylamine or aniline.
     pub(crate) fn is_simple_amine(&self, nitrogen: u32) -> bool {
         matches!(
@@ -294,6 +300,11 @@ impl<'a> Step<'a> {
             && it.next_to(beta).any(|alpha| {
                 it.group(alpha) == Group::Organometal && self.gained(alpha).any(|(other, _)| other == nitrile)
             })
+    }
+
+    /// Returns true if the step leaves an alkylamine with hydrogen unreacted.
+    pub fn leaves_amine(&self) -> bool {
+        self.atoms().any(|atom| self.before.is_amine(atom) && self.is_untouched(atom))
     }
 
     /// Returns true for the O–H of a carboxylic acid that the step leaves.

@@ -7,7 +7,6 @@
 
 use chem::Order;
 
-use crate::bifunctional::is_amine;
 use crate::change::{Facts, Step};
 use crate::competition::closed_ring_size;
 use crate::event::Event;
@@ -72,7 +71,7 @@ fn is_perkow(it: &Facts, phosphorus: u32, carbon: u32, leaving: u32) -> bool {
 fn fragments(step: &Step<'_>, nitrogen: u32, migrating: u32) -> bool {
     let it = &step.before;
     let pushes =
-        |next: u32| it.is_hydroxyl(next) || is_amine(it, next) || it.group(next) == Group::TertiaryAmine;
+        |next: u32| it.is_hydroxyl(next) || it.is_amine(next) || it.group(next) == Group::TertiaryAmine;
     let bears_donor = |alpha: u32| it.is_sp3(alpha) && it.next_to(alpha).any(pushes);
     it.group(nitrogen) == Group::Oxime
         && it.next_to(nitrogen).any(|carbon| {
@@ -155,7 +154,7 @@ fn is_stetter(step: &Step<'_>, aldehyde: u32, alkene: u32) -> bool {
 fn is_open_nucleophile(step: &Step<'_>, atom: u32) -> bool {
     let it = &step.before;
     (it.group(atom) == Group::Azole
-        || is_amine(it, atom)
+        || it.is_amine(atom)
         || matches!(it.group(atom), Group::Thiol | Group::Thiophenol))
         && it.hydrogens(atom) > 0
         && step.is_untouched(atom)
@@ -173,7 +172,7 @@ fn is_simmons_smith(step: &Step<'_>, methylene: u32, alkene: u32) -> bool {
 /// Returns true for an amine, the N–H of an azole, or the nitrogen of an N–H imidazole, which zinc carbenoids alkylate.
 fn is_alkylated(step: &Step<'_>, atom: u32) -> bool {
     let it = &step.before;
-    let is_amine = is_amine(it, atom) || it.group(atom) == Group::TertiaryAmine;
+    let is_amine = it.is_amine(atom) || it.group(atom) == Group::TertiaryAmine;
     let is_azole = it.group(atom) == Group::Azole && it.hydrogens(atom) > 0;
     (is_amine || is_azole) && step.is_untouched(atom)
 }

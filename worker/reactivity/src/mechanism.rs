@@ -9,7 +9,6 @@
 
 use chem::Order;
 
-use crate::bifunctional::leaves_amine;
 use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
@@ -87,7 +86,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         }
         // An amidoxime's oxygen is a weaker nucleophile than an amine.
         let acylates = || matches!(step.before.group(to), Group::Acid | Group::AcylHalide | Group::Anhydride);
-        if acylates() && is_amidoxime(&step.before, from) && leaves_amine(step) {
+        if acylates() && is_amidoxime(&step.before, from) && step.leaves_amine() {
             return Err(Refusal::CompetingGroup);
         }
         // A template that takes the carbonyl group of a carbamate for that of the acid.

@@ -4,7 +4,6 @@
 //! 839, for the additions of amines and thiols to acrylamides in syntheses, which bring the acryloyl group last; Beletskaya and Cheprakov,
 //! Chem. Rev. 2000, 100, 3009, for the Heck reaction, which takes an acrylamide as an alkene.
 
-use crate::bifunctional::is_amine;
 use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::Group;
@@ -21,7 +20,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         return Err(Refusal::Position);
     }
     let takes_alkynoate = |event: &Event| {
-        matches!(*event, Event::Acylation { nucleophile, carbon } if is_amine(it, nucleophile)
+        matches!(*event, Event::Acylation { nucleophile, carbon } if it.is_amine(nucleophile)
             && it.group(carbon) == Group::Ester
             && it.next_to(carbon).any(|alkyne| it.triply(alkyne).is_some() && step.is_untouched(alkyne)))
     };
@@ -34,7 +33,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     }
     let kept: Vec<u32> = step.atoms().filter(|&atom| is_open(it, atom) && step.is_untouched(atom)).collect();
     let Some(&first) = kept.first() else { return Ok(()) };
-    let is_donor = |atom: u32| is_amine(it, atom);
+    let is_donor = |atom: u32| it.is_amine(atom);
     let is_free = |atom: u32| is_donor(atom) && step.is_untouched(atom);
     if step.atoms().any(|atom| is_free(atom) && step.are_in_same_molecule(atom, first)) {
         return Err(Refusal::SelfReacting);

@@ -5,7 +5,6 @@
 
 use chem::Order;
 
-use crate::bifunctional::is_amine;
 use crate::change::{Facts, Step};
 use crate::cleavage::keeps_lewis_acid_labile_group;
 use crate::competition::closed_ring_size;
@@ -75,7 +74,7 @@ fn is_amidine_beside_amine(step: &Step<'_>, nitrogen: u32, carbon: u32) -> bool 
         && becomes_amidine()
         && step
             .atoms()
-            .any(|atom| is_amine(it, atom) && step.is_untouched(atom) && !step.are_equivalent(atom, nitrogen))
+            .any(|atom| it.is_amine(atom) && step.is_untouched(atom) && !step.are_equivalent(atom, nitrogen))
 }
 
 /// Returns true for a nitrile on a saturated carbon with hydrogen and no acceptor or halogen.

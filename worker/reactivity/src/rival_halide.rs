@@ -6,7 +6,7 @@
 //! Functionalized Organometallics" (2005), for zinc reagents beside acids and alkyne C–H.
 
 use crate::arylation::{halide, has_open_boron};
-use crate::bifunctional::{leaves_amine, lost_halogen};
+use crate::bifunctional::lost_halogen;
 use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions, positions_beside};
@@ -277,7 +277,7 @@ fn refuse_zinc_in_place(step: &Step<'_>, alkyl: u32, aryl: u32) -> Verdict {
     if step.atoms().any(|atom| it.group(atom) == Group::Nitro && step.is_untouched(atom)) {
         return Err(Refusal::Incompatible);
     }
-    if it.is_alpha(alkyl) && leaves_amine(step) {
+    if it.is_alpha(alkyl) && step.leaves_amine() {
         return Err(Refusal::CompetingGroup);
     }
     // Zinc is inserted by way of a radical, which loses the configuration (Knochel and others 2005).

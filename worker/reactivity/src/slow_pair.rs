@@ -7,7 +7,6 @@
 use crate::arylation::has_open_boron;
 use crate::attacked_groups::FAST_ARENE;
 use crate::base_labile::{is_amino_ester, is_ester_of_alcohol};
-use crate::bifunctional::is_amine;
 use crate::change::{Facts, Step};
 use crate::cleavage::is_acetate_of_alcohol;
 use crate::competition::closed_ring_size;
@@ -102,7 +101,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         if is_formamide_nitrogen(it, nitrogen) && is_formaldehyde_beside_amine(step, carbon) {
             return Err(Refusal::CompetingGroup);
         }
-        if is_amine(it, nitrogen) && is_plain_thiourea(it, carbon) {
+        if it.is_amine(nitrogen) && is_plain_thiourea(it, carbon) {
             return Err(Refusal::Unreactive);
         }
         if is_hydrazine_beside_thiourea(step, nitrogen, carbon) || alkylates_diamine(step, nitrogen, carbon) {
@@ -141,7 +140,7 @@ fn is_sulfonylated_pyrrole(it: &Facts, nitrogen: u32) -> bool {
 
 /// Returns true for a free amine or amidine, which condenses with an aldehyde before an alcohol does (Clayden, Greeves and Warren, chapter 11).
 fn is_free_base(it: &Facts, nitrogen: u32) -> bool {
-    it.hydrogens(nitrogen) > 0 && (is_amine(it, nitrogen) || it.group(nitrogen) == Group::Amidine)
+    it.hydrogens(nitrogen) > 0 && (it.is_amine(nitrogen) || it.group(nitrogen) == Group::Amidine)
 }
 
 /// Returns true for the N–H of an amide.
@@ -202,7 +201,7 @@ fn is_drawn_by_carboxylate(step: &Step<'_>, carbon: u32, nucleophile: u32) -> bo
     let it = &step.before;
     let is_acid = |&acceptor: &u32| it.next_to(acceptor).any(|oxygen| step.is_kept_acid(oxygen));
     let is_plain = || positions_beside(&it.structure, carbon, |next| is_halogen(it.element(next))) == 0;
-    (is_amine(it, nucleophile)
+    (it.is_amine(nucleophile)
         || matches!(it.group(nucleophile), Group::PrimaryAlcohol | Group::SecondaryAlcohol))
         && closed_ring_size(step, nucleophile, carbon).is_none()
         && is_plain()
@@ -293,7 +292,7 @@ fn aminolysis(step: &Step<'_>, amine: u32, acyl: u32) -> Result<(), Refusal> {
 
 /// Returns true for an amine on the α-carbon of an ester, amide or acid.
 fn is_of_amino_acid(it: &Facts, amine: u32) -> bool {
-    is_amine(it, amine)
+    it.is_amine(amine)
         && it.next_to(amine).any(|alpha| {
             it.is_sp3(alpha)
                 && it.next_to(alpha).any(|acyl| {
@@ -341,7 +340,7 @@ fn acceptors(it: &Facts, atom: u32) -> usize {
 
 /// Returns true for the amine of a free amino acid, an ammonium ion in what esters bear (Sewald and Jakubke 2009). Chemists take active esters, or the acid and a coupling reagent.
 fn is_zwitterion(step: &Step<'_>, amine: u32) -> bool {
-    is_amine(&step.before, amine)
+    step.before.is_amine(amine)
         && step.atoms().any(|acid| step.is_kept_acid(acid) && step.are_in_same_molecule(acid, amine))
 }
 
@@ -468,7 +467,7 @@ fn is_formaldehyde_beside_amine(step: &Step<'_>, aldehyde: u32) -> bool {
     let it = &step.before;
     it.group(aldehyde) == Group::Aldehyde
         && it.carbons(aldehyde) == 0
-        && step.atoms().any(|atom| is_amine(it, atom) && step.is_untouched(atom))
+        && step.atoms().any(|atom| it.is_amine(atom) && step.is_untouched(atom))
 }
 
 /// Returns true for a ketone that condenses with a nitrogen beside a stereocentre with an aryl group, whose hydrogen the enamine loses (Clayden, Greeves and Warren,

@@ -6,7 +6,7 @@
 //! von Braun's degradation of amides; Knochel, "Handbook of Functionalized Organometallics" (2005), for metals beside a leaving group; Matteson, J. Organomet. Chem. 1999, 581, 51, for α-amido
 //! boronic acids, which are made last.
 
-use crate::bifunctional::{is_amine, lost_halogen};
+use crate::bifunctional::lost_halogen;
 use crate::change::{Facts, Step};
 use crate::cleavage::keeps_chloride_of_azine;
 use crate::event::Event;
@@ -40,7 +40,7 @@ fn of_event(step: &Step<'_>, event: &Event) -> Verdict {
             if keeps(&|atom| is_acid_chloride(it, atom)) {
                 return Err(Refusal::Incompatible);
             }
-            let is_own_amine = |atom: u32| is_amine(it, atom) && step.are_in_same_molecule(atom, nucleophile);
+            let is_own_amine = |atom: u32| it.is_amine(atom) && step.are_in_same_molecule(atom, nucleophile);
             // Acid esterifies amino acids, and inverts nothing.
             let is_defined = || step.image(carbon).is_some_and(|image| step.after.at(image).centre.is_some());
             if it.group(nucleophile) == Group::AcidOxygen && is_defined() && keeps(&is_own_amine) {

@@ -7,7 +7,6 @@
 //! Willis, Synthesis 2014, 46, 2701, for sulfonamides of sulfur dioxide.
 
 use crate::base_labile::is_amino_ester;
-use crate::bifunctional::is_amine;
 use crate::change::{Facts, Step};
 use crate::competition::{builds_ring, closed_ring_size};
 use crate::event::Event;
@@ -377,12 +376,12 @@ fn takes_amine_elsewhere(it: &Facts, amine: u32, carbon: u32) -> bool {
 /// chapter 26).
 fn is_mannich_beside_amine(step: &Step<'_>, amine: u32, carbon: u32) -> bool {
     let it = &step.before;
-    is_amine(it, amine)
+    it.is_amine(amine)
         && it.group(carbon) == Group::Aldehyde
         && it.hydrogens(carbon) == 2
         && step.gained(carbon).any(|(new, _)| it.element(new) == C)
         && step.atoms().any(|atom| {
-            is_amine(it, atom) && step.is_untouched(atom) && step.are_in_same_molecule(atom, amine)
+            it.is_amine(atom) && step.is_untouched(atom) && step.are_in_same_molecule(atom, amine)
         })
 }
 

@@ -98,7 +98,7 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     {
         return Err(Refusal::Hindered);
     }
-    if metal && step.atoms().any(|atom| is_active_methylene(before, atom) && step.is_untouched(atom)) {
+    if metal && step.atoms().any(|atom| is_between_carbonyls(before, atom) && step.is_untouched(atom)) {
         return Err(Refusal::CompetingGroup);
     }
     check_unreacted_acyl_electrophiles(step, carbon, 60)?;
@@ -186,7 +186,7 @@ fn is_uracil_c6(it: &Facts, carbon: u32) -> bool {
 }
 
 /// Returns true for a C–H between two carbonyl groups, which a metal arylates before N–H and O–H (Culkin and Hartwig, Acc. Chem. Res. 2003, 36, 234).
-fn is_active_methylene(it: &Facts, carbon: u32) -> bool {
+pub fn is_between_carbonyls(it: &Facts, carbon: u32) -> bool {
     it.is_sp3(carbon)
         && it.hydrogens(carbon) > 0
         && it.next_to(carbon).filter(|&next| it.is_carbonyl(next)).count() > 1

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use chem::Table;
 
+use crate::arylation::is_between_carbonyls;
 use crate::change::{Facts, Step};
 use crate::cleavage::{is_acylimidoyl_chloride, keeps_acid_labile_group};
 use crate::electrophile;
@@ -153,7 +154,7 @@ fn attacks_other_site(step: &Step<'_>, operation: StepOperation, own: u32) -> bo
             is_beside_ring_nitrogen(it, own) && keeps(&|atom| is_hydroxyl(atom) && it.hydrogens(atom) > 0)
                 || keeps(&|atom| is_of_amino_acid(step, atom, own) || is_opened_isoxazole(it, atom))
         }
-        StepOperation::CopperTrifluoromethylation => keeps(&|atom| is_between_carbonyls(it, atom)),
+        StepOperation::CopperTrifluoromethylation => keeps(&|atom| is_between_ketones(it, atom)),
         StepOperation::EtherCleavage => {
             keeps(&|atom| is_polymerised_by_acid(it, atom) || is_acylimidoyl_chloride(it, atom))
         }
@@ -297,12 +298,9 @@ fn is_rich_indole(it: &Facts, nitrogen: u32) -> bool {
 }
 
 /// Returns true for a C–H between two carbonyl groups, one of them a ketone's, whose enolate takes difluorocarbene (Chen and Wu 1989).
-fn is_between_carbonyls(it: &Facts, carbon: u32) -> bool {
-    let carbonyls = || it.next_to(carbon).filter(|&next| it.is_carbonyl(next));
-    it.is_sp3(carbon)
-        && it.hydrogens(carbon) > 0
-        && carbonyls().count() > 1
-        && carbonyls().any(|acyl| matches!(it.group(acyl), Group::Ketone | Group::Aldehyde))
+fn is_between_ketones(it: &Facts, carbon: u32) -> bool {
+    is_between_carbonyls(it, carbon)
+        && it.next_to(carbon).any(|acyl| matches!(it.group(acyl), Group::Ketone | Group::Aldehyde))
 }
 
 /// Returns true for a carbon of a double bond with two or more alkyl groups and no acceptor, which a peracid takes before an azine.

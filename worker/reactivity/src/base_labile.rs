@@ -139,8 +139,8 @@ pub fn is_amino_ester(it: &Facts, amine: u32) -> bool {
         && it.next_to(amine).any(|alpha| it.hydrogens(alpha) > 0 && it.next_to(alpha).any(is_ester))
 }
 
-/// Returns true for the carbon of an acyloxymethyl ester or carbonate, which an enolate takes apart to formaldehyde.
-fn is_acyloxymethyl(it: &Facts, carbon: u32) -> bool {
+/// Returns true for the carbon of an acyloxymethyl ester or carbonate, which enolates, ammonia and amines take apart to formaldehyde.
+pub fn is_acyloxymethyl(it: &Facts, carbon: u32) -> bool {
     it.is_sp3(carbon)
         && it.next_to(carbon).filter(|&oxygen| it.group(oxygen) == Group::EsterOxygen).count() > 1
 }

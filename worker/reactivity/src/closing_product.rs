@@ -7,7 +7,7 @@
 use crate::change::{Facts, Step};
 use crate::electrophile;
 use crate::event::Event;
-use crate::group::Group;
+use crate::group::{Group, has_conjugated_nitro};
 use crate::queries::*;
 use crate::refusal::Refusal;
 
@@ -36,7 +36,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             step.atoms().any(|atom| {
                 step.are_in_same_molecule(atom, nucleophile)
                     && electrophile::aryl(&step.before, atom) >= FASTEST_ARENE
-                    && is_beside_nitro(&step.before, atom)
+                    && has_conjugated_nitro(&step.before.structure, atom)
                     && keeps_halogen(step, atom)
             })
         }
@@ -120,11 +120,6 @@ fn is_base_labile_halide(step: &Step<'_>, carbon: u32, nucleophile: u32) -> bool
                 || it.element(halogen) == CL && it.has_beta_hydroxyl(carbon))
     };
     it.is_sp3(carbon) && step.are_in_same_molecule(carbon, nucleophile) && it.next_to(carbon).any(is_labile)
-}
-
-/// Returns true for an aromatic carbon ortho or para to a nitro group.
-fn is_beside_nitro(it: &Facts, carbon: u32) -> bool {
-    crate::group::has_conjugated_nitro(&it.structure, carbon)
 }
 
 fn keeps_halogen(step: &Step<'_>, carbon: u32) -> bool {

@@ -122,7 +122,7 @@ fn acylation(step: &Step<'_>, carbon: u32, acyl: u32) -> Verdict {
     if is_alpha_of_thienoazine(before, carbon) {
         return Err(Refusal::Position);
     }
-    if is_between_heteroatoms(before, carbon) {
+    if is_carbon_2_of_azole(before, carbon) {
         return Err(Refusal::Arene);
     }
     if group == Group::AcylHalide && loses_carbon_monoxide(before, carbon, acyl) {
@@ -229,7 +229,7 @@ fn is_enal(it: &Facts, aldehyde: u32) -> bool {
 
 /// Returns true for C2 of a thiazole or oxazole, which is poor and whose nitrogen binds the Lewis acid: chemists lithiate it (Joule and Mills 2010, chapter 24). That of
 /// an N-alkylimidazole is acylated in base.
-fn is_between_heteroatoms(it: &Facts, carbon: u32) -> bool {
+fn is_carbon_2_of_azole(it: &Facts, carbon: u32) -> bool {
     it.ring(carbon) == 5
         && it.next_to(carbon).any(|next| it.element(next) == N && it.is_aromatic(next))
         && it.next_to(carbon).any(|next| matches!(it.element(next), O | S) && it.is_aromatic(next))

@@ -6,6 +6,7 @@
 //! von Braun's degradation of amides; Knochel, "Handbook of Functionalized Organometallics" (2005), for metals beside a leaving group; Matteson, J. Organomet. Chem. 1999, 581, 51, for α-amido
 //! boronic acids, which are made last.
 
+use crate::base_labile::is_acyloxymethyl;
 use crate::bifunctional::lost_halogen;
 use crate::change::{Facts, Step};
 use crate::cleavage::keeps_chloride_of_azine;
@@ -427,12 +428,6 @@ fn condenses_nitroaniline_with_hindered_ketone(step: &Step<'_>, amine: u32, keto
         && it.group(ketone) == Group::Ketone
         && step.lost_oxo(ketone)
         && it.is_neopentylic(ketone)
-}
-
-/// Returns true for the carbon of an acyloxymethyl ester, which ammonia and amines take apart.
-fn is_acyloxymethyl(it: &Facts, carbon: u32) -> bool {
-    it.is_sp3(carbon)
-        && it.next_to(carbon).filter(|&oxygen| it.group(oxygen) == Group::EsterOxygen).count() > 1
 }
 
 /// Returns true for a chloride that becomes the iodide beside a free tertiary amine, which quaternises itself and its like.

@@ -28,11 +28,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             let verdict = found.fault.map_or_else(|| "stands".to_owned(), |fault| fault.to_string());
             let [alone, among] = found.plausibility;
             println!(
-                "  {}\t{verdict}\t{alone:.4}\t{among:.4}\t{}\t{}\t{}",
+                "  {}\t{verdict}\t{alone:.4}\t{among:.4}\t{}\t{}\t{}\t{}",
                 found.template,
                 found.class.name,
                 found.events,
-                conditions(&found, &names)
+                conditions(&found, &names),
+                found.surroundings.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
             );
         }
     }

@@ -12,6 +12,7 @@ pub mod policy;
 pub mod precedents;
 pub mod reactants;
 pub mod records;
+pub mod surroundings;
 pub mod tensors;
 
 use std::fmt;

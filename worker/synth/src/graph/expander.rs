@@ -19,11 +19,14 @@ use chem::{
 use parking_lot::Mutex;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use reactivity::{Facts, ReactionClass, Refusal, Soundness, Step, StereoSource, check, classify};
+use reactivity::{
+    Facts, ReactionClass, Refusal, Soundness, Step, StereoSource, check, classify, surroundings,
+};
 
 use crate::model::RetroModel;
 use crate::model::plausibility;
 use crate::model::policy::{Ranked, Ranking};
+use crate::model::surroundings::surroundings_logit;
 
 /// Maximum number of precursors of a step; the number of orders in a forward run grows factorially.
 const MAX_PRECURSORS: usize = 4;
@@ -72,6 +75,7 @@ pub struct TemplateOutcome {
     /// The same outcome without isotopes, if the product has some.
     unlabelled: Option<Arc<TemplateOutcome>>,
     soundness: OnceLock<Result<Soundness, Refusal>>,
+    surroundings: OnceLock<f32>,
     plausibility_alone: OnceLock<f32>,
     plausibility: OnceLock<f32>,
 }
@@ -367,6 +371,7 @@ impl TemplateOutcome {
             places: SiteCount::One,
             unlabelled: None,
             soundness: OnceLock::new(),
+            surroundings: OnceLock::new(),
             plausibility_alone: OnceLock::new(),
             plausibility: OnceLock::new(),
         }
@@ -414,6 +419,12 @@ impl TemplateOutcome {
             self.as_step(product, |step| check(step).map(|soundness| (soundness, classify(step))));
         self.soundness.get_or_init(|| soundness_and_class.map(|(soundness, _)| soundness));
         soundness_and_class
+    }
+
+    /// Returns what verdicts on other steps say of the atoms of this one: a part of the logit of the confidence in it.
+    pub fn surroundings(&self, product: &Expansion) -> f32 {
+        let of_step = |step: &Step<'_>| surroundings_logit(classify(step), &surroundings(step));
+        *self.surroundings.get_or_init(|| self.as_step(product, of_step))
     }
 
     /// Returns the means by which the step gives one stereoisomer, if it is sound and needs one.

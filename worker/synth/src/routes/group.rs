@@ -169,6 +169,7 @@ struct StepEvidence {
     precedent: Option<PrecedentSimilarity>,
     rank: Option<u32>,
     class: ReactionClass,
+    surroundings: f32,
 }
 
 impl<'a> RouteWriter<'a> {
@@ -263,8 +264,12 @@ impl<'a> RouteWriter<'a> {
         let proposal = reaction.proposal();
         let evidence = self.evidence(graph, product, id);
         let (alone, beside) = proposal.outcome.plausibilities();
-        let of_template =
-            TemplateEvidence::new(self.model, proposal.template, reaction.probability(), evidence.precedent);
+        let of_template = TemplateEvidence::new(
+            self.model,
+            (proposal.template, reaction.probability()),
+            evidence.precedent,
+            evidence.surroundings,
+        );
         let confidence = |plausibility| of_template.confidence(plausibility);
         RouteStep {
             template: proposal.template,
@@ -291,6 +296,7 @@ impl<'a> RouteWriter<'a> {
                 .expansion
                 .as_ref()
                 .map_or_else(ReactionClass::default, |it| proposal.outcome.class(it)),
+            surroundings: product.expansion.as_ref().map_or(0.0, |it| proposal.outcome.surroundings(it)),
         });
         evidence.clone()
     }

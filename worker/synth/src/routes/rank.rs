@@ -21,7 +21,7 @@ use std::collections::BinaryHeap;
 use rustc_hash::FxHashMap;
 
 use crate::graph::Graph;
-use crate::graph::nodes::{Assessment, MoleculeId, ReactionId};
+use crate::graph::nodes::{Assessment, MoleculeId, Proposal, ReactionId};
 use crate::model::RetroModel;
 use crate::routes::choices::RouteChoices;
 use crate::routes::price::{needs, usd_per_mol};
@@ -107,10 +107,11 @@ impl<'a> RouteRanker<'a> {
 
     fn evidence(&mut self, graph: &Graph, product: MoleculeId, step: ReactionId) -> TemplateEvidence {
         *self.evidence.entry(step).or_insert_with(|| {
-            let template = graph.reaction(step).proposal().template;
-            let fingerprint = graph.molecule(product).unlabelled().fingerprint();
-            let precedent = self.model.nearest_precedent(template, &fingerprint);
-            TemplateEvidence::new(self.model, template, graph.reaction(step).probability(), precedent)
+            let (reaction, product) = (graph.reaction(step), graph.molecule(product));
+            let Proposal { template, outcome, .. } = reaction.proposal();
+            let precedent = self.model.nearest_precedent(*template, &product.unlabelled().fingerprint());
+            let surroundings = product.expansion.as_ref().map_or(0.0, |it| outcome.surroundings(it));
+            TemplateEvidence::new(self.model, (*template, reaction.probability()), precedent, surroundings)
         })
     }
 }

@@ -61,7 +61,11 @@ fn confidence(model: &RetroModel, product: &Expansion, proposals: &[Proposal]) -
     let Some(first) = proposals.first() else { return 1.0 };
     let probability = proposals.iter().map(|proposal| proposal.probability).sum::<f32>();
     let precedent = model.nearest_precedent(first.template, &product.unlabelled().molecule().fingerprint());
-    let evidence =
-        TemplateEvidence::new(model, first.template, probability.clamp(COUNTED_PROBABILITY, 1.0), precedent);
+    let evidence = TemplateEvidence::new(
+        model,
+        (first.template, probability.clamp(COUNTED_PROBABILITY, 1.0)),
+        precedent,
+        first.outcome.surroundings(product),
+    );
     evidence.confidence(first.outcome.plausibility_alone(product, model))
 }

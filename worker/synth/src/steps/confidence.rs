@@ -12,12 +12,12 @@ use crate::model::precedents::PrecedentSimilarity;
 // plausibility, and of the similarity of the nearest recorded product. The last two count only where a product is recorded: a
 // template that was written by hand has textbooks for its evidence, and the plausibility model, which learned from recorded
 // reactions, does not tell its sound steps from the others.
-const PROBABILITY: f64 = 0.321;
-const RECORDS: f64 = 0.243;
-const PLAUSIBILITY: f64 = 0.303;
-const SIMILARITY: f64 = 1.714;
-const UNRECORDED: f64 = 2.850;
-const INTERCEPT: f64 = -1.601;
+const PROBABILITY: f64 = 0.261;
+const RECORDS: f64 = 0.155;
+const PLAUSIBILITY: f64 = 0.245;
+const SIMILARITY: f64 = 2.768;
+const UNRECORDED: f64 = 2.493;
+const INTERCEPT: f64 = -1.329;
 /// Bounds of the plausibility, whose logit has none.
 const LEAST_PLAUSIBILITY: f64 = 1e-3;
 /// Least probability, which a template at the end of a long list has.
@@ -38,12 +38,12 @@ pub struct TemplateEvidence {
 
 impl TemplateEvidence {
     /// Gathers the evidence for a step of this template, whose product has this `precedent`. `probability` is that of the
-    /// step's templates among those that match the product.
+    /// step's templates among those that match the product; `surroundings` the part of the logit that the atoms of the step give.
     pub fn new(
         model: &RetroModel,
-        template: u32,
-        probability: f32,
+        (template, probability): (u32, f32),
         precedent: Option<PrecedentSimilarity>,
+        surroundings: f32,
     ) -> Self {
         let (similarity, plausibility_weight) = match precedent {
             Some(nearest) => (SIMILARITY * f64::from(nearest.tanimoto), PLAUSIBILITY),
@@ -54,6 +54,7 @@ impl TemplateEvidence {
                 + PROBABILITY * f64::from(probability).max(LEAST_PROBABILITY).ln()
                 + RECORDS * f64::from(model.records(template).reactions).ln_1p()
                 + similarity
+                + f64::from(surroundings)
         });
         Self { nearest: precedent.map_or(USUAL_SIMILARITY, |it| it.tanimoto), logit, plausibility_weight }
     }

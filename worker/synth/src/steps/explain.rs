@@ -1,10 +1,11 @@
 //! Explanation of one step: the templates that propose it, and the outcome of each proposal.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use chem::{Molecule, MoleculeKey, Template};
-use reactivity::{ReactionClass, Refusal, describe};
+use reactivity::{ReactionClass, Refusal, describe, surroundings};
 
 use crate::graph::expander::Expansion;
 use crate::model::RetroModel;
@@ -16,6 +17,8 @@ use crate::steps::validate::{ForwardFault, fault};
 pub struct ProposedBy {
     /// Events of the step, as text.
     pub events: String,
+    /// Kinds of the precursors' atoms with their places ([`surroundings`]).
+    pub surroundings: BTreeSet<String>,
     /// Reaction class of the step.
     pub class: ReactionClass,
     /// Row of the template in the model's files.
@@ -66,6 +69,7 @@ pub fn explain(model: &RetroModel, product: &Molecule, precursors: &[Molecule]) 
             };
             found.push(ProposedBy {
                 events: outcome.as_step(&expansion, describe),
+                surroundings: outcome.as_step(&expansion, surroundings),
                 class: outcome.class(&expansion),
                 template,
                 records: model.records(template),

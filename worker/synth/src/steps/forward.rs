@@ -169,7 +169,12 @@ fn check_and_build(
     let unlabelled = product.unlabelled().molecule();
     let precedent = model.nearest_precedent(template, &unlabelled.fingerprint());
     let probability = expander.probability(product, template, sites);
-    let evidence = TemplateEvidence::new(model, template, probability, precedent);
+    let evidence = TemplateEvidence::new(
+        model,
+        (template, probability),
+        precedent,
+        template_outcome.surroundings(product),
+    );
     let plausibility = evidence.confidence(template_outcome.plausibility(product, model));
     let alone = evidence.confidence(template_outcome.plausibility_alone(product, model));
     let step = RouteStep {

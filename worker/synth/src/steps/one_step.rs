@@ -152,7 +152,8 @@ fn written(
             outcome.precursors.iter().map(|precursor| precursor.molecule.clone()).collect();
         precursors.sort_by(|a, b| a.as_canonical().cmp(b.as_canonical()));
         let precedent = model.nearest_precedent(template, &fingerprint);
-        let evidence = TemplateEvidence::new(model, template, probability, precedent);
+        let evidence =
+            TemplateEvidence::new(model, (template, probability), precedent, outcome.surroundings(product));
         PrecursorSet {
             precursors,
             probability,

@@ -1,9 +1,9 @@
 //! Confidence in a step: the estimated probability that a chemist would run it as written.
 //!
 //! The plausibility model knows the reaction mixture and not how usual the step is. A logistic regression (Hosmer and
-//! Lemeshow, "Applied Logistic Regression") joins it with the evidence of the template. Its weights come from
-//! `worker/training/fit_confidence.py` and the steps of `worker/training/read_steps.tsv`, which strict readers called sound,
-//! doubtful or wrong.
+//! Lemeshow, "Applied Logistic Regression") joins it with the evidence of the template, and with what the step changes and leaves
+//! ([`crate::model::surroundings`]). The weights come from `worker/training/fit_confidence.py` and the steps of
+//! `worker/training/read_steps.tsv`, which strict readers called sound, doubtful or wrong.
 
 use crate::model::RetroModel;
 use crate::model::precedents::PrecedentSimilarity;

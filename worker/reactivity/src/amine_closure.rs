@@ -89,11 +89,11 @@ fn keeps_halo_amine(step: &Step<'_>) -> bool {
     })
 }
 
-/// Returns true for an imine or nitro group that a hydride or metal makes a free amine two carbons from a halogen, in a medium that leaves no salt.
+/// Returns true for an imine, oxime or nitro group that a hydride or metal makes a free amine two carbons from a halogen, in a medium that leaves no salt.
 fn makes_halo_amine(step: &Step<'_>, nitrogen: u32) -> bool {
     let after = step.after;
     let is_halide = |beta: u32| after.is_alkyl_halide(beta);
-    matches!(step.before.group(nitrogen), Group::Imine | Group::Nitro)
+    matches!(step.before.group(nitrogen), Group::Imine | Group::Oxime | Group::Nitro)
         && step.image(nitrogen).is_some_and(|image| {
             after.is_amine(image)
                 && after

@@ -100,7 +100,8 @@ fn partner(step: &Step<'_>, carbon: u32, electrophile: u32, oxide: bool) -> Verd
             Err(Refusal::Arene)
         }
         () if is_too_poor_for_closure(step, carbon, electrophile)
-            || is_plain_aminoazine(step, carbon, electrophile) =>
+            || is_plain_aminoazine(step, carbon, electrophile)
+            || is_aminoazine_and_haloketone(step, carbon, electrophile) =>
         {
             Err(Refusal::Arene)
         }
@@ -149,6 +150,22 @@ fn sulfur(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict {
     if !is_weak && electrophile.is_some() && is_between_nitrogens(before, carbon) {
         return Err(Refusal::Arene);
     }
+    let is_taken_first = |atom: u32| {
+        before.hydrogens(atom) > 0
+            && matches!(
+                before.group(atom),
+                Group::SulfonamideNitrogen
+                    | Group::AmideNitrogen
+                    | Group::PrimaryAmine
+                    | Group::SecondaryAmine
+            )
+            && step.is_untouched(atom)
+    };
+    if electrophile.is_some_and(|sulfur| is_sulfenyl_chloride(before, sulfur))
+        && step.atoms().any(is_taken_first)
+    {
+        return Err(Refusal::CompetingGroup);
+    }
     if is_beside_sulfonylated_amide(before, carbon) {
         return Err(Refusal::Position);
     }
@@ -156,9 +173,16 @@ fn sulfur(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict {
     position(step, carbon, -30, Electrophile::Sulfonation)
 }
 
-/// Returns true for the sulfur of thiocyanate or of a disulfide.
+/// Returns true for the sulfur of thiocyanate, of a disulfide or of a sulfenyl chloride.
 fn is_weak_sulfur(before: &Facts, sulfur: u32) -> bool {
-    before.group(sulfur) == Group::Disulfide || before.next_to(sulfur).any(|next| before.is_cyano(next))
+    before.group(sulfur) == Group::Disulfide
+        || is_sulfenyl_chloride(before, sulfur)
+        || before.next_to(sulfur).any(|next| before.is_cyano(next))
+}
+
+/// Returns true for the sulfur of a sulfenyl chloride, which takes the N–H of amines, amides and sulfonamides (Kühle, Synthesis 1970, 561).
+fn is_sulfenyl_chloride(before: &Facts, sulfur: u32) -> bool {
+    before.oxo(sulfur) == 0 && before.count(sulfur, CL) == 1 && before.carbons(sulfur) == 1
 }
 
 /// Returns true for a saturated carbon that loses a halide or an oxygen.
@@ -205,6 +229,21 @@ fn is_plain_aminoazine(step: &Step<'_>, carbon: u32, alkene: u32) -> bool {
         && has(&|atom| it.group(atom) == Group::Azine && it.ring(atom) == 6)
         && !has(&|atom| it.is_carbonyl(atom))
         && positions_beside(&it.structure, carbon, is_donor) < 2
+}
+
+/// Returns true for a carbon of an aminoazine without a carbonyl or hydroxyl group on its ring and an α-halo ketone with which it closes a pyrrole: the ring's nitrogen takes the halide and closes the imidazole (Joule and
+/// Mills 2010, chapter 28).
+fn is_aminoazine_and_haloketone(step: &Step<'_>, carbon: u32, alpha: u32) -> bool {
+    let it = &step.before;
+    let positions = aromatic_positions(&it.structure, carbon);
+    it.is_alkyl_halide(alpha)
+        && it.next_to(alpha).any(|next| matches!(it.group(next), Group::Ketone | Group::Aldehyde))
+        && gains_ring_bond(step, carbon)
+        && it.ring(carbon) == 6
+        && positions.iter().any(|&(atom, _)| it.group(atom) == Group::Azine && it.ring(atom) == 6)
+        && !positions
+            .iter()
+            .any(|&(atom, _)| it.is_carbonyl(atom) || it.next_to(atom).any(|next| it.is_hydroxyl(next)))
 }
 
 /// Returns true for the carbon between the nitrogens of a pyrimidine, which takes no electrophile (Joule and Mills 2010, chapter 14).

@@ -13,7 +13,7 @@
 
 use std::fmt;
 
-use chem::{Bond, Centre, Order, is_odd};
+use chem::{Bond, Order};
 
 use crate::change::Step;
 use crate::event::Event;
@@ -256,18 +256,13 @@ fn are_on_one_side(step: &Step<'_>, a: u32, b: u32) -> Option<bool> {
 /// rings or has no hydrogen.
 fn turn(step: &Step<'_>, atom: u32, other: u32, is_after: bool) -> Option<bool> {
     let after = step.after;
-    let centre = after.at(atom).centre.as_ref()?;
     let (ring, outside): (Vec<Bond>, Vec<Bond>) =
         after.around(atom).iter().filter(|bond| bond.to != other).partition(|bond| {
             bond.ring > 0 || after.element(bond.to) == O && step.origin[bond.to as usize].is_none()
         });
     let ([ring], [outside]) = (&ring[..], &outside[..]) else { return None };
-    let along = if is_after { [other, ring.to] } else { [ring.to, other] };
-    let places: Vec<usize> = [along[0], along[1], outside.to, Centre::HYDROGEN]
-        .iter()
-        .map(|wanted| centre.order.iter().position(|next| next == wanted))
-        .collect::<Option<_>>()?;
-    Some(centre.clockwise ^ is_odd(&places))
+    let [from, to] = if is_after { [other, ring.to] } else { [ring.to, other] };
+    if after.hydrogens(atom) == 1 { after.handedness(atom, [from, to, outside.to]) } else { None }
 }
 
 /// Returns the way to separate the isomers: as salts of an amine or acid, if they are enantiomers.

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use chem::Table;
 
 use crate::arylation::is_between_carbonyls;
+use crate::carbon_acid::is_active_methylene;
 use crate::change::{Facts, Step};
 use crate::cleavage::{is_acylimidoyl_chloride, keeps_acid_labile_group};
 use crate::electrophile;
@@ -104,17 +105,21 @@ fn attacks_other_site(step: &Step<'_>, operation: StepOperation, own: u32) -> bo
             is_enone_for_peracid(step, own)
                 || keeps(&|atom| step.is_kept_acid(atom) && is_in_reach_of_epoxide(it, atom, own))
                 || is_lone_alkene(it, own) && keeps(&|atom| is_basic_azine(it, atom))
-                || keeps(&|atom| is_rich_indole(it, atom))
+                || keeps(&|atom| is_rich_indole(it, atom) || is_rich_furan(it, atom))
         }
         StepOperation::BaeyerVilliger => {
             let is_thiophene =
                 |next: u32| it.is_aromatic(next) && it.ring(next) == 5 && it.count(next, S) > 0;
             it.next_to(own).any(is_thiophene)
-                || keeps(&|atom| is_rival_alkene(it, atom) || is_basic_azine(it, atom))
+                || keeps(&|atom| {
+                    is_rival_alkene(it, atom) || is_basic_azine(it, atom) || is_rich_furan(it, atom)
+                })
         }
-        StepOperation::Diazotisation => {
-            keeps(&|atom| is_amine_of_same_pyrimidine(it, atom, own) || is_amine_in_reach(it, atom, own))
-        }
+        StepOperation::Diazotisation => keeps(&|atom| {
+            is_amine_of_same_pyrimidine(it, atom, own)
+                || is_amine_in_reach(it, atom, own)
+                || is_coupled_methine(it, atom)
+        }),
         StepOperation::Nitration | StepOperation::Chlorosulfonation => {
             keeps(&|atom| is_rival_alkene(it, atom)) || keeps_acid_labile_group(step)
         }
@@ -295,6 +300,30 @@ fn is_rich_indole(it: &Facts, nitrogen: u32) -> bool {
             .distances(nitrogen, 2)
             .into_iter()
             .all(|(atom, _)| !is_ring(atom) || it.element(atom) != C || !it.bears_acceptor(atom))
+}
+
+/// Returns true for the oxygen of a furan without an acceptor and with an open position beside it, which peracids open (Joule and Mills 2010, chapter 18).
+fn is_rich_furan(it: &Facts, oxygen: u32) -> bool {
+    let ring = || {
+        it.distances(oxygen, 2).into_iter().map(|(atom, _)| atom).filter(|&atom| {
+            atom != oxygen && it.is_aromatic(atom) && it.ring(atom) == 5 && it.shares_arene(atom, oxygen)
+        })
+    };
+    it.element(oxygen) == O
+        && it.is_aromatic(oxygen)
+        && it.ring(oxygen) == 5
+        && ring().all(|atom| {
+            it.element(atom) == C && !it.is_shared_by_aromatic_rings(atom) && !it.bears_acceptor(atom)
+        })
+        && it.next_to(oxygen).any(|beside| it.hydrogens(beside) > 0)
+}
+
+/// Returns true for a C–H between two acyl groups of a ketone or of a ring, whose enol diazonium ions and nitrous acid take (March, chapter 12).
+fn is_coupled_methine(it: &Facts, carbon: u32) -> bool {
+    let is_of_ring = |acyl: u32| it.bond(carbon, acyl).is_some_and(|bond| bond.ring > 0);
+    is_between_ketones(it, carbon)
+        || is_active_methylene(it, carbon)
+            && it.next_to(carbon).filter(|&acyl| it.is_carbonyl(acyl) && is_of_ring(acyl)).count() == 2
 }
 
 /// Returns true for a C–H between two carbonyl groups, one of them a ketone's, whose enolate takes difluorocarbene (Chen and Wu 1989).

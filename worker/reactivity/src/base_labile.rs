@@ -42,6 +42,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         Event::Cleavage { atom, root } => {
             step.before.next_to(atom).any(|acyl| is_haloacrylate(&step.before, acyl))
                 && step.after.has_cis_alkene()
+                || takes_base(&step.before, atom, root)
+                    && step.atoms().any(|aldehyde| is_oxo_aldehyde(step, aldehyde))
                 || step.before.carbons(root) < 3
                     && step.before.next_to(atom).any(|acyl| is_open_haloacrylate(&step.before, acyl))
         }
@@ -88,6 +90,20 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         })
     };
     if by_event || by_reduction() { Err(Refusal::SelfReacting) } else { Ok(()) }
+}
+
+/// Returns true for an acyl group that leaves an oxygen, and for the methyl or primary alkyl group of an ester.
+fn takes_base(it: &Facts, oxygen: u32, root: u32) -> bool {
+    let is_alkyl = || it.is_sp3(root) && it.carbons(root) < 2 && !it.is_benzylic_or_allylic(root);
+    it.element(oxygen) == O && it.is_carbonyl(root) || it.group(oxygen) == Group::EsterOxygen && is_alkyl()
+}
+
+/// Returns true for the aldehyde of an α-oxo aldehyde that stays: hydroxide and methoxide turn it into the α-hydroxy acid or ester (Clayden, Greeves and Warren, chapter 36).
+fn is_oxo_aldehyde(step: &Step<'_>, aldehyde: u32) -> bool {
+    let it = &step.before;
+    it.group(aldehyde) == Group::Aldehyde
+        && step.is_untouched(aldehyde)
+        && it.next_to(aldehyde).any(|next| it.group(next) == Group::Ketone)
 }
 
 /// Returns true for the kept carbonyl carbon of a β-amino ketone of an open chain, which loses the amine to an alkoxide (Clayden, Greeves and Warren, chapter 22).

@@ -2,7 +2,8 @@
 //!
 //! Sources: Harris and Harris, Org. React. 1969, 17, 155, for the dianions of β-keto esters, whose γ-carbon adds to aldehydes and does not condense; Bordwell, Acc. Chem.
 //! Res. 1988, 21, 456, for acidities; Touster, Org. React. 1953, 7, 327, for nitrosation, which needs a ketone or two acceptors; Clayden, Greeves and Warren, chapter 26,
-//! for acyl chlorides, whose ketenes and ketones take the carbanion of a hydrocarbon.
+//! for acyl chlorides, whose ketenes and ketones take the carbanion of a hydrocarbon, and chapter 20 for phenols, whose ketones base turns back; Doran, "Medicinal Chemistry" 1959, 4, 1, for
+//! barbituric acids, which chemists alkylate as malonic esters.
 
 use crate::change::{Facts, Step};
 use crate::event::Event;
@@ -22,6 +23,16 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         match *event {
             Event::Aldol { nucleophile, carbon } if condenses_at_gamma(step, nucleophile, carbon) => {
                 return Err(Refusal::CompetingGroup);
+            }
+            Event::Alkylation { nucleophile, leaving, .. }
+                if is_heavy_halogen(it.element(leaving))
+                    && (is_of_free_malonyl_ring(it, nucleophile)
+                        || is_of_hidden_catechol(it, nucleophile)) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
+            Event::Arylation { nucleophile, .. } if is_of_pyrazolidinedione(it, nucleophile) => {
+                return Err(Refusal::Unreactive);
             }
             Event::Acylation { nucleophile, carbon }
                 if it.group(carbon) == Group::AcylHalide && is_hydrocarbon_acid(it, nucleophile) =>
@@ -126,4 +137,50 @@ fn is_plain_enolate(step: &Step<'_>, carbon: u32) -> bool {
             .is_some_and(|acyl| matches!(it.group(acyl), Group::Ester | Group::Amide | Group::Acid))
         && acceptors.next().is_none()
         && it.aryls(carbon) == 0
+}
+
+/// Returns true for the methylene group of a barbituric acid or pyrazolidinedione with a free N–H, whose anion a halide takes twice, and on nitrogen.
+fn is_of_free_malonyl_ring(it: &Facts, carbon: u32) -> bool {
+    let acyls = || it.next_to(carbon).filter(|&acyl| it.is_carbonyl(acyl) && !it.is_aromatic(acyl));
+    let bears_proton = |acyl: u32| {
+        it.next_to(acyl).any(|nitrogen| {
+            it.element(nitrogen) == N && it.hydrogens(nitrogen) > 0 && it.is_in_ring(nitrogen)
+        })
+    };
+    let bears_nitrogen = |acyl: u32| it.count(acyl, N) == 1;
+    it.is_sp3(carbon)
+        && it.hydrogens(carbon) == 2
+        && it.is_in_ring(carbon)
+        && acyls().count() == 2
+        && acyls().all(bears_nitrogen)
+        && acyls().any(bears_proton)
+}
+
+/// Returns true for a nitrogen of a pyrazolidine-3,5-dione, an acid like acetic acid, whose spread charge takes no aryl halide.
+fn is_of_pyrazolidinedione(it: &Facts, nitrogen: u32) -> bool {
+    let acyl_of = |nitrogen: u32| it.next_to(nitrogen).find(|&acyl| it.is_carbonyl(acyl));
+    let is_closed = |other: u32| {
+        acyl_of(nitrogen).zip(acyl_of(other)).is_some_and(|(one, two)| {
+            it.next_to(one).any(|between| it.element(between) == C && it.bond(between, two).is_some())
+        })
+    };
+    it.element(nitrogen) == N
+        && it.hydrogens(nitrogen) > 0
+        && it.ring(nitrogen) == 5
+        && !it.is_aromatic(nitrogen)
+        && it.next_to(nitrogen).any(|other| it.element(other) == N && is_closed(other))
+}
+
+/// Returns true for a carbon of a ring of six with two carbonyl groups, fused to an arene and with two saturated carbons that have hydrogen: the base of an alkylation makes the dihydroxynaphthalene of it.
+fn is_of_hidden_catechol(it: &Facts, carbon: u32) -> bool {
+    if !it.is_sp3(carbon) || it.hydrogens(carbon) == 0 {
+        return false;
+    }
+    let bond = it.around(carbon).iter().find(|bond| bond.ring == 6);
+    let Some(ring) = bond.and_then(|bond| it.smallest_cycle(carbon, bond.to)) else { return false };
+    let count = |wanted: &dyn Fn(u32) -> bool| ring.iter().filter(|&&atom| wanted(atom)).count();
+    ring.len() == 6
+        && count(&|atom| it.is_carbonyl(atom) && !it.is_aromatic(atom)) == 2
+        && count(&|atom| it.is_aromatic(atom)) == 2
+        && count(&|atom| it.is_sp3(atom) && it.hydrogens(atom) > 0) == 2
 }

@@ -358,6 +358,7 @@ fn alkene_addition(it: &Facts, nucleophile: u32, carbon: u32, partner: u32) -> R
     let enol_ether = it.next_to(carbon).any(|next| it.element(next) == O);
     match it.element(nucleophile) {
         C if it.count(nucleophile, B) > 0 => class!("Hayashi-Miyaura addition"),
+        C if it.group(nucleophile) == Group::Organometal => class!("organocuprate addition"),
         C => class!("Michael addition"),
         element if is_halogen(element) => class!("hydrohalogenation"),
         _ if it.group(nucleophile) == Group::Water && it.triply(carbon).is_some() => {

@@ -93,6 +93,17 @@ fn cleavage(step: &Step<'_>, protecting_group: ProtectingGroup, atom: u32, root:
                 .iter()
                 .any(|&(protecting_group, atom, root)| rank(protecting_group, atom, root) > own + margin)
     };
+    // Trifluoroacetic acid takes ketals of acetone with a Boc group, and all that is labile with the tert-butyl group of a sulfonamide.
+    let is_lost = match protecting_group {
+        ProtectingGroup::Boc => kept.iter().any(|&(_, _, root)| is_ketal_of_acetone(before, root)),
+        ProtectingGroup::TertButylEther if before.group(atom) == Group::SulfonamideNitrogen => {
+            keeps_acid_labile_group(step)
+        }
+        _ => false,
+    };
+    if is_lost {
+        return Err(Refusal::CompetingGroup);
+    }
     let acid_rank = |protecting_group, atom, _root| acid_lability(before, protecting_group, atom);
     let by_acid = beats(&acid_rank, 8) && !step.keeps_epoxide();
     // Methoxide in methanol takes acyl groups off alcohols and leaves a methyl ester as it is.
@@ -166,6 +177,13 @@ fn cleavage(step: &Step<'_>, protecting_group: ProtectingGroup, atom: u32, root:
         _ => true,
     };
     if works { Ok(()) } else { Err(Refusal::CompetingGroup) }
+}
+
+/// Returns true for the carbon of a ketal of acetone and a diol.
+fn is_ketal_of_acetone(before: &Facts, carbon: u32) -> bool {
+    before.is_sp3(carbon)
+        && before.count(carbon, O) == 2
+        && before.next_to(carbon).filter(|&next| before.hydrogens(next) == 3).count() == 2
 }
 
 impl Facts {

@@ -32,6 +32,13 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         Event::Alkylation { nucleophile, carbon, .. } if is_amide_acetal(&step.before, carbon) => {
             step.atoms().any(|atom| is_base_labile_halide(step, atom, nucleophile))
         }
+        Event::Alkylation { nucleophile, carbon, .. }
+            if is_thiol_of_free_azole(&step.before, nucleophile) =>
+        {
+            step.before.distances(carbon, 2).into_iter().any(|(atom, distance)| {
+                distance > 0 && step.before.is_alkyl_halide(atom) && step.is_untouched(atom)
+            })
+        }
         Event::Alkylation { nucleophile, .. } if step.before.group(nucleophile) == Group::Phenol => {
             step.atoms().any(|atom| {
                 step.are_in_same_molecule(atom, nucleophile)
@@ -120,6 +127,24 @@ fn is_base_labile_halide(step: &Step<'_>, carbon: u32, nucleophile: u32) -> bool
                 || it.element(halogen) == CL && it.has_beta_hydroxyl(carbon))
     };
     it.is_sp3(carbon) && step.are_in_same_molecule(carbon, nucleophile) && it.next_to(carbon).any(is_labile)
+}
+
+/// Returns true for the sulfur of a thiol or thione of an azole with its N–H, which takes the second halide of dihaloethane or dihalopropane to the fused thiazine or thiazoline (Joule and Mills 2010, chapter
+/// 25).
+fn is_thiol_of_free_azole(it: &Facts, sulfur: u32) -> bool {
+    let has_proton = |ipso: u32| {
+        it.distances(ipso, 3).into_iter().any(|(atom, _)| {
+            it.element(atom) == N && it.is_aromatic(atom) && it.ring(atom) == 5 && it.hydrogens(atom) > 0
+        })
+    };
+    it.element(sulfur) == S
+        && it.degree(sulfur) == 1
+        && it.next_to(sulfur).any(|ipso| {
+            it.is_aromatic_carbon(ipso)
+                && it.ring(ipso) == 5
+                && it.next_to(ipso).any(|next| it.element(next) == N)
+                && (has_proton(ipso) || it.group(sulfur) == Group::ThiocarbonylSulfur)
+        })
 }
 
 fn keeps_halogen(step: &Step<'_>, carbon: u32) -> bool {

@@ -131,14 +131,22 @@ impl<'a> StepConditions<'a> {
                 && !self.precursors.iter().any(|precursor| need.precursors.contains(precursor))
         };
         let of_class = self.class.needs.iter().filter(is_missing).filter(|need| !is_replaced(need));
+        let first_borne =
+            |agents: &[&'static str]| agents.iter().copied().find(|agent| !self.is_excepted(agent));
         let instead = self.exceptions.iter().filter(|exception| !is_met(exception.role, &exception.instead));
-        of_class
-            .filter_map(|need| {
-                let agent = need.agents.iter().find(|agent| !self.is_excepted(agent))?;
-                Some((need.role, *agent))
-            })
-            .chain(instead.map(|exception| (exception.role, exception.instead[0])))
-            .collect()
+        let mut missing: Vec<(ComponentRole, &'static str)> = of_class
+            .map(|need| (need.role, &need.agents))
+            .chain(instead.map(|exception| (exception.role, &exception.instead)))
+            .filter_map(|(role, agents)| Some((role, first_borne(agents)?)))
+            .collect();
+        let mut known = Vec::with_capacity(missing.len());
+        missing.retain(|agent| {
+            !known.contains(agent) && {
+                known.push(*agent);
+                true
+            }
+        });
+        missing
     }
 }
 
@@ -327,6 +335,11 @@ mod tests {
             alkylation.missing(&[(Solvent, "DMF")]),
             [(Reagent, "carbonate"), (Reagent, "potassium iodide")]
         );
+
+        let dioxole = step("Friedel-Crafts acylation", &["CCC(=O)Cl", "c1ccc2c(c1)OCO2"]);
+        let solvent = [(Solvent, "dichloromethane")];
+        assert!(dioxole.leaves_out("aluminium chloride"));
+        assert_eq!(dioxole.missing(&solvent), [(Reagent, "tin(IV) chloride")]);
 
         let methanol = step("SNAr ether synthesis", &["CO", "Clc1ccccn1"]);
         assert!(methanol.leaves_out("hydride") && methanol.leaves_out("DMF"));

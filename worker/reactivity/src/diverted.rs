@@ -3,7 +3,7 @@
 //! Sources: Lichtenthaler, Chem. Rev. 1961, 61, 607, for the Perkow reaction; Gawley, Org. React. 1988, 35, 1, for oximes with a heteroatom on the α-carbon, which fragment; Dömling
 //! and Ugi, Angew. Chem. Int. Ed. 2000, 39, 3168, for isocyanides, whose nitrilium ion is linear; Corbridge, "Phosphorus" (2013), chapter 5, for triesters of phosphoric acid; Joule
 //! and Mills, "Heterocyclic Chemistry" (2010), chapters 25 and 28, for aminopyrazoles; Stetter, Angew. Chem. Int. Ed. Engl. 1976, 15, 639, and Charette and Beauchemin, Org. React.
-//! 2001, 58, 1, for the reactions that bear their names.
+//! 2001, 58, 1, for the reactions that bear their names; Coldham and Hufton, Chem. Rev. 2005, 105, 2765, for azomethine ylides.
 
 use chem::Order;
 
@@ -48,6 +48,15 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         }
         if gives_half_a_hydrazine(step, from, to) {
             return Err(Refusal::NoLeavingGroup);
+        }
+        if is_ylide_of_acylated_amine(step, from, to) {
+            return Err(Refusal::Unreactive);
+        }
+        let is_aryl_ester = |atom: u32| is_ester_of_phenol(step, atom);
+        if is_thionated_between_nitrogens(step, from, to)
+            || is_amine_on_oxoazine(step, from, to) && step.atoms().any(is_aryl_ester)
+        {
+            return Err(Refusal::CompetingGroup);
         }
     }
     Ok(())
@@ -185,4 +194,54 @@ fn gives_half_a_hydrazine(step: &Step<'_>, nitrogen: u32, carbon: u32) -> bool {
         && it.hydrogens(nitrogen) == 2
         && step.lost(carbon).any(|(gone, _)| is_halogen(it.element(gone)))
         && step.lost(nitrogen).any(|(gone, order)| it.element(gone) == N && order == Order::Single)
+}
+
+/// Returns true for the nitrogen of an amide, carbamate or sulfonamide and an aldehyde that are to make an azomethine ylide, which takes an alkene at the aldehyde's carbon: the iminium ion needs the
+/// free pair of an amine.
+fn is_ylide_of_acylated_amine(step: &Step<'_>, nitrogen: u32, aldehyde: u32) -> bool {
+    let it = &step.before;
+    let is_acylated = matches!(
+        it.group(nitrogen),
+        Group::AmideNitrogen | Group::CarbamateNitrogen | Group::UreaNitrogen | Group::SulfonamideNitrogen
+    );
+    let is_dipolarophile =
+        |other: u32| matches!(it.group(other), Group::Alkene | Group::Alkyne | Group::TerminalAlkyne);
+    let takes_alkene = |atom: u32| step.gained(atom).any(|(other, _)| is_dipolarophile(other));
+    is_acylated
+        && it.group(aldehyde) == Group::Aldehyde
+        && step.lost_oxo(aldehyde)
+        && takes_alkene(aldehyde)
+        && it.next_to(nitrogen).any(|alpha| it.is_sp3(alpha) && takes_alkene(alpha))
+}
+
+/// Returns true for the carbonyl group between the nitrogens of a uracil, xanthine or the like that phosphorus pentasulfide is to take though the one across stays, also as the hydroxyl group of the
+/// other tautomer: it takes that one first (Joule and Mills 2010, chapters 14 and 27).
+fn is_thionated_between_nitrogens(step: &Step<'_>, carbon: u32, sulfur: u32) -> bool {
+    let it = &step.before;
+    let nitrogens =
+        |atom: u32| it.next_to(atom).filter(|&next| it.element(next) == N && it.is_in_ring(next)).count();
+    let is_oxo = |next: u32| {
+        (it.group(next) == Group::CarbonylOxygen || it.is_hydroxyl(next)) && step.is_untouched(next)
+    };
+    it.element(sulfur) == S
+        && it.is_carbonyl(carbon)
+        && it.ring(carbon) == 6
+        && nitrogens(carbon) == 2
+        && step.lost_oxo(carbon)
+        && it.next_to(carbon).filter(|&next| it.element(next) == N).any(|nitrogen| {
+            it.next_to(nitrogen).any(|far| far != carbon && it.ring(far) == 6 && it.next_to(far).any(is_oxo))
+        })
+}
+
+/// Returns true for an alkylamine that is to take the place of the oxygen or sulfur of an aromatic lactam or thione, which needs heat.
+fn is_amine_on_oxoazine(step: &Step<'_>, amine: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_taken = |(gone, order): (u32, Order)| order == Order::Double && matches!(it.element(gone), O | S);
+    it.is_amine(amine) && it.is_aromatic_carbon(carbon) && step.lost(carbon).any(is_taken)
+}
+
+/// Returns true for the oxygen of a phenol's ester that stays, which alkylamines take (March, chapter 16).
+fn is_ester_of_phenol(step: &Step<'_>, oxygen: u32) -> bool {
+    let it = &step.before;
+    it.group(oxygen) == Group::EsterOxygen && it.aryls(oxygen) > 0 && step.is_untouched(oxygen)
 }

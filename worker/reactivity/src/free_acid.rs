@@ -48,6 +48,12 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             {
                 return Err(Refusal::Unreactive);
             }
+            // The carbenoid takes the stronger acid (Moody and others, Tetrahedron 1995, 51, 10811).
+            Event::ReductiveEtherification { oxygen, carbon }
+                if is_diazo(it, carbon) && step.atoms().any(|atom| is_stronger_acid(step, atom, oxygen)) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
             Event::Aldol { nucleophile, carbon } if is_dehydrated_aldol(step, nucleophile, carbon) => {
                 return Err(Refusal::Unreactive);
             }
@@ -58,7 +64,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         if acylates_itself(step, from, to) {
             return Err(Refusal::SelfReacting);
         }
-        if is_acrylic_acid_with_aldehyde(step, from, to) {
+        if is_acrylic_acid_with_aldehyde(step, from, to) || is_lithiated_beside_acid(step, from, to) {
             return Err(Refusal::Unreactive);
         }
     }
@@ -137,4 +143,26 @@ fn closes_with_acid(step: &Step<'_>, nitrogen: u32) -> bool {
     step.gained(nitrogen).any(|(acyl, _)| {
         it.group(acyl) == Group::Acid && !step.are_in_same_molecule(nitrogen, acyl) && !is_solvent(acyl)
     })
+}
+
+/// Returns true for the carbon of a diazo compound.
+fn is_diazo(it: &Facts, carbon: u32) -> bool {
+    it.doubly(carbon, |next| it.element(next) == N && it.at(next).charge == 1).is_some()
+}
+
+/// Returns true for the O–H of a carboxylic, phosphonic or sulfonic acid that stays, though an alcohol is to take a diazo compound.
+fn is_stronger_acid(step: &Step<'_>, atom: u32, alcohol: u32) -> bool {
+    let it = &step.before;
+    let is_acid = |oxygen: u32| matches!(it.group(oxygen), Group::AcidOxygen | Group::SulfonicOxygen);
+    is_acid(atom) && it.hydrogens(atom) > 0 && step.is_untouched(atom) && !is_acid(alcohol)
+}
+
+/// Returns true for the halide of an arene that is to become the ketone of a free acid: the acid takes the first aryllithium, and its salt takes few others (Jorgenson, Org. React. 1970, 18,
+/// 1: alkyl- and phenyllithium). Chemists take the N-methoxyamide or the nitrile.
+fn is_lithiated_beside_acid(step: &Step<'_>, aryl: u32, acid: u32) -> bool {
+    let it = &step.before;
+    it.is_aromatic_carbon(aryl)
+        && it.group(acid) == Group::Acid
+        && step.lost(aryl).any(|(gone, _)| is_heavy_halogen(it.element(gone)))
+        && step.lost(acid).any(|(gone, _)| it.is_hydroxyl(gone))
 }

@@ -116,10 +116,8 @@ fn acylation(step: &Step<'_>, carbon: u32, acyl: u32) -> Verdict {
     let group = before.group(acyl);
     refuse_free_amines(step)?;
     refuse_benzylic_halides(step)?;
-    if matches!(group, Group::AcylHalide | Group::Anhydride) {
-        refuse_free_alcohols(step)?;
-    }
-    if is_alpha_of_thienoazine(before, carbon) {
+    refuse_free_alcohols(step)?;
+    if is_alpha_of_thienoazine(before, carbon) || is_across_drawn_quaternary(before, carbon) {
         return Err(Refusal::Position);
     }
     if is_carbon_2_of_azole(before, carbon) {
@@ -381,4 +379,18 @@ fn closes_lactam_first(step: &Step<'_>, carbon: u32, acyl: u32) -> bool {
             .distances(acyl, 5)
             .into_iter()
             .any(|(atom, distance)| matches!(distance, 4 | 5) && is_aniline(atom))
+}
+
+/// Returns true for a position of a benzene ring whose one group is a quaternary carbon with an acceptor, which directs to meta and para alike: ethyl 2-methyl-2-phenylpropanoate (D'Ambra, US 5,578,610).
+fn is_across_drawn_quaternary(it: &Facts, carbon: u32) -> bool {
+    let positions = aromatic_positions(&it.structure, carbon);
+    let is_drawn = |next: u32| it.is_sp3(next) && it.carbons(next) == 4 && it.is_alpha(next);
+    let mut groups =
+        positions.iter().flat_map(|&(atom, _)| it.next_to(atom)).filter(|&next| !it.is_aromatic(next));
+    it.ring(carbon) == 6
+        && positions
+            .iter()
+            .all(|&(atom, _)| it.is_aromatic_carbon(atom) && !it.is_shared_by_aromatic_rings(atom))
+        && groups.next().is_some_and(is_drawn)
+        && groups.next().is_none()
 }

@@ -233,6 +233,9 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
         if leaves_sulfinylmethylene(step, carbon)
             || leaves_allylic_rival(step, carbon)
             || radical && leaves_benzylic_rival(step, carbon)
+            || before.aryls(carbon) > 0
+                && !before.is_alpha(carbon)
+                && step.atoms().any(|atom| is_open_azole(before, atom))
             || !radical && comes_as_element(step, carbon) && leaves_rich_ring_or_enone(step, carbon)
         {
             return Err(Refusal::CompetingGroup);
@@ -415,6 +418,15 @@ fn is_beside_amide_alone(it: &Facts, carbon: u32) -> bool {
         && it.next_to(carbon).any(is_amide)
         && !it.is_benzylic_or_allylic(carbon)
         && it.next_to(carbon).all(|next| it.element(next) == C)
+}
+
+/// Returns true for the N–H of an azole, indole or pyrrole with an open carbon in its ring of five, which N-bromosuccinimide takes on nitrogen and carbon before a methyl group (Joule and Mills 2010, chapters 20, 24
+/// and 25).
+fn is_open_azole(it: &Facts, nitrogen: u32) -> bool {
+    let is_open = |atom: u32| it.is_aromatic_carbon(atom) && it.ring(atom) == 5 && it.hydrogens(atom) > 0;
+    matches!(it.group(nitrogen), Group::Azole | Group::Indole)
+        && it.hydrogens(nitrogen) > 0
+        && it.distances(nitrogen, 2).into_iter().any(|(atom, _)| is_open(atom))
 }
 
 /// Returns true for the position of a pyrrole, an imidazole or a pyrazole without an acceptor that halogens take, before radicals take hydrogen

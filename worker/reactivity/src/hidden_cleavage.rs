@@ -31,7 +31,15 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     };
     let is_ester = |event: &Event| matches!(*event, Event::Cleavage { atom, .. } if it.group(atom) == Group::EsterOxygen);
     let is_silylation = |event: &Event| matches!(event, Event::Silylation { .. });
+    // A base that an amine's alkylation needs leaves the carbonate of a phenol, or the amine takes it before the halide.
+    let is_phenol_freed = |event: &Event| {
+        matches!(*event, Event::Cleavage { atom, root }
+            if it.aryls(atom) > 0 && matches!(it.group(root), Group::Carbonate | Group::Ester) && !step.forms_bond(atom))
+    };
+    let is_amine_alkylated =
+        |event: &Event| matches!(*event, Event::Alkylation { nucleophile, .. } if it.is_amine(nucleophile));
     let is_hidden = events.iter().any(is_taken_along) && events.iter().any(is_basic)
+        || events.iter().any(is_phenol_freed) && events.iter().any(is_amine_alkylated)
         || events.iter().any(is_silylation) && events.iter().any(is_ester);
     // The acetyl group of an aniline needs hot acid or alkali, in which enones add water and amines (Wuts and Greene, chapter 7).
     let is_aldol = |event: &Event| matches!(event, Event::Aldol { .. });

@@ -26,6 +26,9 @@ pub fn is_lithiated(step: &Step<'_>, carbon: u32) -> bool {
     }) {
         return false;
     }
+    if step.atoms().any(|atom| is_of_anthracene(before, atom) && before.shares_arene(atom, carbon)) {
+        return false;
+    }
     // Beside the bridgehead nitrogen of an azole fused to pyridine with N–N, as C5 of [1,2,4]triazolo[1,5-a]pyridine.
     let bridgehead = |atom: u32| before.next_to(atom).any(|next| is_bridgehead(before, next));
     let is_six = |atom: u32| before.ring(atom) == 6;
@@ -50,6 +53,16 @@ pub fn is_lithiated(step: &Step<'_>, carbon: u32) -> bool {
         || before
             .next_to(carbon)
             .any(|next| directs(step, next, carbon) && !has_freer_side(step, next, carbon))
+}
+
+/// Returns true for the C–H between two fused rings of an anthracene or acridine, which butyllithium adds to (Gschwend and Rodriguez 1979).
+fn is_of_anthracene(before: &Facts, carbon: u32) -> bool {
+    before.is_aromatic_carbon(carbon)
+        && before.hydrogens(carbon) > 0
+        && before.ring(carbon) == 6
+        && before
+            .next_to(carbon)
+            .all(|next| before.is_shared_by_aromatic_rings(next) && before.ring(next) == 6)
 }
 
 /// Returns true for a C–H of a ring of six between two directing groups, one of them a halogen or both ethers, the first to be lithiated (Gschwend and Rodriguez 1979; Schlosser 2005).

@@ -54,7 +54,10 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             Event::AromaticSubstitution { carbon, electrophile: Some(other), .. } => {
                 aromatic_substitution(step, carbon, other)?;
             }
-            Event::Arylation { nucleophile, .. } if is_mustard(&step.before, nucleophile) => {
+            Event::Arylation { nucleophile, .. }
+            | Event::ReductiveAmination { nitrogen: nucleophile, .. }
+                if is_mustard(&step.before, nucleophile) =>
+            {
                 return Err(Refusal::SelfReacting);
             }
             Event::Functionalisation { carbon, element: O } if is_riley_of_azole(step, carbon) => {
@@ -184,8 +187,8 @@ fn closes_thiazole_of_plain_ketone(step: &Step<'_>, sulfur: u32, carbon: u32) ->
         && step.lost(carbon).next().is_none()
 }
 
-/// Returns true for a hydrazine and the ketone of a β-keto ester with a halogen, an acyloxy or a hydroxyl group between: the hydrazone loses it to the azoalkene, which takes more hydrazine
-/// to the osazone (Attanasi and Filippone, Synlett 1997, 1128).
+/// Returns true for a hydrazine and the ketone of a β-keto ester with a halogen, an acyloxy or a hydroxyl group between, and for hydrazine itself and the ketone of any α-halide with hydrogen: the hydrazone loses it
+/// to the azoalkene, which takes more hydrazine to the osazone (Attanasi and Filippone, Synlett 1997, 1128).
 fn loses_group_of_hydrazone(step: &Step<'_>, nitrogen: u32, ketone: u32) -> bool {
     let it = &step.before;
     let leaves = |group: u32| {
@@ -198,10 +201,14 @@ fn loses_group_of_hydrazone(step: &Step<'_>, nitrogen: u32, ketone: u32) -> bool
             && it.next_to(alpha).any(|acyl| it.group(acyl) == Group::Ester)
             && it.next_to(alpha).any(|group| leaves(group) && step.is_untouched(group))
     };
+    let is_plain = it.degree(nitrogen) == 1
+        && it.next_to(nitrogen).all(|other| it.group(other) == Group::Hydrazine && it.degree(other) == 1);
+    let is_halide =
+        |alpha: u32| it.is_alkyl_halide(alpha) && it.hydrogens(alpha) > 0 && step.is_untouched(alpha);
     it.group(nitrogen) == Group::Hydrazine
         && it.group(ketone) == Group::Ketone
         && step.lost_oxo(ketone)
-        && it.next_to(ketone).any(is_between)
+        && it.next_to(ketone).any(|alpha| is_between(alpha) || is_plain && is_halide(alpha))
 }
 
 /// Returns true for a lactone that becomes a lactol beside two or more free hydroxyl groups, which take the hydride and bind the aluminium (Hudlicky, "Reductions in Organic
@@ -233,7 +240,7 @@ fn is_amine_dehydrogenated_twice(step: &Step<'_>, nitrogen: u32) -> bool {
         && step.change.made.is_empty()
 }
 
-/// Returns true for an amine with hydrogen and a halogen two carbons away, which closes to the aziridinium ion before a halide of an arene takes it (Clayden,
+/// Returns true for an amine with hydrogen and a halogen two carbons away, which closes to the aziridinium ion before a halide of an arene or a carbonyl group takes it (Clayden,
 /// Greeves and Warren, chapter 36).
 fn is_mustard(it: &Facts, amine: u32) -> bool {
     let has_halogen = |beta: u32| it.is_alkyl_halide(beta);
@@ -309,7 +316,7 @@ fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> V
     if is_hydroxyl && it.group(nucleophile) == Group::NitrileNitrogen && is_defined() {
         return Err(Refusal::StereoScrambled);
     }
-    if is_hydroxyl && is_plain_sulfamide(it, nucleophile) {
+    if is_hydroxyl && (is_plain_sulfamide(it, nucleophile) || is_drawn_carbinol(it, carbon)) {
         return Err(Refusal::Unreactive);
     }
     if keeps_nitrogen_mustard(step, nucleophile, carbon) {
@@ -358,6 +365,15 @@ fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> V
             && it.next_to(acid).filter(|&next| it.element(next) == O && it.hydrogens(next) > 0).count() > 1
     });
     if is_phosphoric && it.element(nucleophile) == O { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for the carbon of a secondary alcohol with an aryl and a trifluoromethyl group, which the fluorines keep from SN2: its phosphate or phosphonium salt stays (March, chapter 10). Chemists take the
+/// triflate.
+fn is_drawn_carbinol(it: &Facts, carbon: u32) -> bool {
+    it.is_sp3(carbon)
+        && it.hydrogens(carbon) == 1
+        && it.aryls(carbon) > 0
+        && it.next_to(carbon).any(|next| it.is_trifluoromethyl(next))
 }
 
 /// Returns true for a nitrogen of a sulfamide without an acyl or aryl group, too weak an acid for a Mitsunobu reaction (Swamy and others 2009: pKa below 13).

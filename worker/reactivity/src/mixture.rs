@@ -1,6 +1,6 @@
 //! Reaction mixtures with incompatible components.
 
-use chem::{Order, is_odd};
+use chem::Order;
 
 use crate::change::{Facts, Step};
 use crate::electrophile;
@@ -10,6 +10,7 @@ use crate::labile_acid;
 use crate::queries::*;
 use crate::refusal::Refusal;
 use crate::ring_closure;
+use crate::small_ring::is_fused_across;
 use crate::stability::{self, is_bridgehead};
 
 type Verdict = Result<(), Refusal>;
@@ -27,7 +28,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     if !step.atoms().all(kept) {
         return Err(Refusal::Unstable);
     }
-    let is_never_made = |atom: u32| stability::is_never_made(step.after, atom);
+    let is_never_made =
+        |atom: u32| stability::is_never_made(step.after, atom) || is_fused_across(step.after, atom);
     if events.iter().any(|event| frees_unstable(step, event))
         || (0..step.after.atoms() as u32).any(is_never_made)
     {
@@ -192,6 +194,9 @@ fn self_reacting(step: &Step<'_>) -> Verdict {
                     true
                 }
                 Group::Isocyanate if own == Group::Azole => true,
+                Group::AcylHalide if own == Group::Azole && it.next_to(other).any(|next| it.is_sp3(next)) => {
+                    true
+                }
                 Group::Isocyanate if is_oxygen_acid(own) && it.count(other, O) > 0 => true,
                 Group::AcylHalide | Group::Isocyanate | Group::Chloroformate | Group::SulfonylHalide => {
                     strong_amine(own)
@@ -480,22 +485,9 @@ fn is_trans_fused(it: &Facts, from: u32, to: u32) -> bool {
                 .map(|bond| bond.to)
         };
         let (Some(inner_a), Some(inner_b)) = (inner(a, b), inner(b, a)) else { return false };
-        let hands = (chirality(it, a, [b, inner_a, outer_a]), chirality(it, b, [a, inner_b, outer_b]));
+        let hands = (it.handedness(a, [b, inner_a, outer_a]), it.handedness(b, [a, inner_b, outer_b]));
         small && matches!(hands, (Some(one), Some(other)) if one == other)
     })
-}
-
-/// Chirality of a specified stereocentre: true if its neighbours go clockwise with these first and the remaining one
-/// last.
-fn chirality(it: &Facts, atom: u32, first: [u32; 3]) -> Option<bool> {
-    let centre = it.at(atom).centre.as_ref()?;
-    let rest = centre.order.iter().find(|next| !first.contains(next))?;
-    let places: Vec<usize> = first
-        .iter()
-        .chain([rest])
-        .map(|wanted| centre.order.iter().position(|next| next == wanted))
-        .collect::<Option<_>>()?;
-    Some(centre.clockwise ^ is_odd(&places))
 }
 
 /// Returns true if two aromatic atoms `span` bonds apart belong to one six-membered ring.

@@ -1,6 +1,6 @@
 //! Queries about an atom and its surroundings.
 
-use chem::{Atom, Bond, Order, Structure};
+use chem::{Atom, Bond, Order, Structure, is_odd};
 
 pub const LI: u8 = 3;
 pub const B: u8 = 5;
@@ -350,6 +350,18 @@ pub trait StructureQueries {
             (at, was_in_ring) = (next, in_ring);
         }
         true
+    }
+
+    /// Handedness of a stereocentre, read over three of its neighbours to the fourth. `None` for an atom without configuration.
+    fn handedness(&self, atom: u32, first: [u32; 3]) -> Option<bool> {
+        let centre = self.at(atom).centre.as_ref()?;
+        let last = centre.order.iter().copied().find(|next| !first.contains(next))?;
+        let places: Vec<usize> = first
+            .into_iter()
+            .chain([last])
+            .map(|wanted| centre.order.iter().position(|&next| next == wanted))
+            .collect::<Option<_>>()?;
+        Some(centre.clockwise ^ is_odd(&places))
     }
 
     /// Returns true if aromatic bonds connect two atoms.

@@ -106,7 +106,7 @@ fn amide_closes(step: &Step<'_>, carbon: u32) -> bool {
 }
 
 /// Returns true if the attacked molecule has a free acid, which base turns into the better nucleophile: it closes a lactone of five to
-/// seven, and esterifies a fast halide before an amide's nitrogen attacks (Mandolini, Adv. Phys. Org. Chem. 1986).
+/// seven, and esterifies a fast halide before an amide's nitrogen attacks (Mandolini, Adv. Phys. Org. Chem. 1986). The salt of a haloacetic acid takes its own kind.
 fn carboxylate_closes(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
     let it = &step.before;
     let rank = electrophile::alkyl(it, carbon);
@@ -117,8 +117,17 @@ fn carboxylate_closes(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
             it.group(atom) == Group::AcidOxygen
                 && it.hydrogens(atom) > 0
                 && step.is_untouched(atom)
-                && (matches!(distance, 4..=6) || is_slower && distance > 6)
+                && (matches!(distance, 4..=6)
+                    || is_slower && distance > 6
+                    || distance == 2 && is_weak_amide(it, nucleophile))
         })
+}
+
+/// Returns true for the N–H of an amide, carbamate or urea in no aromatic ring.
+fn is_weak_amide(it: &Facts, nitrogen: u32) -> bool {
+    let is_acylated =
+        matches!(it.group(nitrogen), Group::AmideNitrogen | Group::CarbamateNitrogen | Group::UreaNitrogen);
+    is_acylated && it.hydrogens(nitrogen) > 0 && !it.is_aromatic(nitrogen)
 }
 
 /// Returns true if an alcohol of the attacked molecule closes on its leaving group before the nucleophile comes: tetrahydrofurans in any base,

@@ -20,7 +20,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         Event::Alkylation { nucleophile, carbon, leaving } => {
             is_weak_base(it, nucleophile)
                 && is_fast(it, carbon, leaving)
-                && step.atoms().any(|atom| is_open_amine(it, atom) && step.is_untouched(atom))
+                && step.atoms().any(|atom| {
+                    (is_open_amine(it, atom) || is_imino_azine(it, atom)) && step.is_untouched(atom)
+                })
         }
         _ => false,
     };
@@ -30,6 +32,13 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     };
     let is_lost = |event: &Event| is_quaternised(event) || leaves_amidine(event);
     if events.iter().any(is_lost) || opens_imide(step) { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for the free imino group of an N-alkylated aminoazine, an amidine (Joule and Mills 2010, chapter 14).
+fn is_imino_azine(it: &Facts, nitrogen: u32) -> bool {
+    it.element(nitrogen) == N
+        && it.hydrogens(nitrogen) == 1
+        && it.doubly(nitrogen, |carbon| it.is_aromatic(carbon) && it.ring(carbon) == 6).is_some()
 }
 
 /// Returns true for an aryl, acyl or alkyl group that an aniline or a phenol takes.

@@ -6,11 +6,11 @@ use crate::event::{Event, events};
 use crate::refusal::Refusal;
 use crate::{
     acid_labile_esters, acidity, amine_closure, arene, aromatisation, arylation, attacked_groups, azole,
-    base_labile, beta_lactam, bifunctional, carbanion, carbon_acid, cleavage, closing_product, diverted,
-    donors, elimination, ester_exchange, fischer, fluorination, free_acid, hidden_cleavage, labile_groups,
-    mechanism, michael_acceptor, mixture, multiple_bond, new_organometal, nitrile, origin, phthalide, polar,
-    quinone_methide, redox, richer_ring, rival_base, rival_halide, slow_pair, small_ring, stereo,
-    unactivated, unsuited_reagent, vinylogous, weak_amine,
+    base_labile, beta_lactam, bifunctional, carbanion, carbon_acid, cleavage, closing_product,
+    crowded_alcohol, diverted, donors, elimination, ester_exchange, fischer, fluorination, free_acid,
+    hidden_cleavage, labile_groups, mechanism, michael_acceptor, mixture, multiple_bond, new_organometal,
+    nitrile, origin, phthalide, polar, quinone_methide, redox, richer_ring, rival_base, rival_halide,
+    slow_pair, small_ring, stereo, stopped_reduction, unactivated, unsuited_reagent, vinylogous, weak_amine,
 };
 
 /// Certainty of the rules about a step.
@@ -76,6 +76,8 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     vinylogous::check(step, &events)?;
     carbon_acid::check(step, &events)?;
     diverted::check(step, &events)?;
+    crowded_alcohol::check(step, &events)?;
+    stopped_reduction::check(step, &events)?;
     attacked_groups::check(step, &events)?;
     let stereo_source = stereo::check(step, &events)?;
     for event in &events {

@@ -2,7 +2,7 @@
 //!
 //! Sources: Dyer and Wright, J. Am. Chem. Soc. 1959, 81, 2138, and Hegarty and Frost, J. Chem. Soc., Perkin Trans. 2 1973, 1719, for aryl carbamates with a nucleophile in reach;
 //! Joule and Mills 2010, chapter 25, for benzimidazoles and benzoxazoles; Knochel, "Handbook of Functionalized Organometallics" (2005), chapter 4, for Grignard reagents with a second bromide;
-//! d'Ischia and others, Pigment Cell Melanoma Res. 2013, 26, 616, for dihydroxyindoles, which air turns into melanin; Clayden, Greeves and Warren, chapter 15, for triflates.
+//! d'Ischia and others, Pigment Cell Melanoma Res. 2013, 26, 616, for dihydroxyindoles, which air turns into melanin; Clayden, Greeves and Warren, chapter 15, for triflates, and chapter 20, for silyl enol ethers.
 
 use crate::change::Facts;
 use crate::group::Group;
@@ -13,6 +13,7 @@ pub fn reacts_with_itself(it: &Facts, atom: u32) -> bool {
     match it.element(atom) {
         C => is_vinyl_amidine(it, atom) || is_bromoalkyl_metal(it, atom) || is_closing_carbamate(it, atom),
         N => is_isocyanide_beside_nucleophile(it, atom) || is_free_dihydroxyindole(it, atom),
+        O => is_silyl_enol_ether_of_alcohol(it, atom),
         S => is_triflate_of_amine(it, atom),
         _ => false,
     }
@@ -95,6 +96,20 @@ fn is_triflate_of_amine(it: &Facts, sulfur: u32) -> bool {
             it.group(oxygen) == Group::SulfonateOxygen && it.next_to(oxygen).any(|alkyl| it.is_sp3(alkyl))
         })
         && it.distances(sulfur, 12).into_iter().any(|(atom, _)| is_amine(atom))
+}
+
+/// Returns true for the oxygen of a trimethylsilyl enol ether whose molecule has a free primary or secondary alcohol: the silyl group goes to it, and a silyl chloride takes it first.
+fn is_silyl_enol_ether_of_alcohol(it: &Facts, oxygen: u32) -> bool {
+    let is_trimethylsilyl = |silicon: u32| {
+        it.element(silicon) == SI && it.next_to(silicon).filter(|&next| it.hydrogens(next) == 3).count() == 3
+    };
+    let is_free = |atom: u32| {
+        matches!(it.group(atom), Group::PrimaryAlcohol | Group::SecondaryAlcohol) && it.hydrogens(atom) > 0
+    };
+    it.group(oxygen) == Group::SilylEther
+        && it.next_to(oxygen).any(is_trimethylsilyl)
+        && it.next_to(oxygen).any(|carbon| it.group(carbon) == Group::Alkene)
+        && it.distances(oxygen, 12).into_iter().any(|(atom, _)| is_free(atom))
 }
 
 #[cfg(test)]

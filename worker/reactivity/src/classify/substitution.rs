@@ -267,6 +267,7 @@ pub fn arylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -
         S if it.is_sulfur_dioxide(nucleophile) && step.gains(nucleophile, N) => {
             class!("sulfonamide formation")
         }
+        S if it.is_sulfur_dioxide(nucleophile) => class!("sulfinic acid formation"),
         S if oxide => class!("sulfone formation"),
         S if becomes_thiol(step, nucleophile) => class!("thiolation"),
         N if snar => class!("SNAr amination"),

@@ -1,5 +1,5 @@
 //! Conditions that reactions need, and agents of their work-up: `tables/conditions.tsv`; and agents that a group of a precursor does not bear, with what chemists take instead,
-//! or beside the others where it bears them all: `tables/excepted_agents.tsv`, whose groups are SMARTS that one precursor matches, or with `!` does not match.
+//! or beside the others where it bears them all: `tables/excepted_agents.tsv`, whose groups are SMARTS that one precursor matches, or with `!` does not match, or with `~` no precursor does.
 //!
 //! Records of reactions list what a work-up took together with what the reaction did, and may lack what it cannot do
 //! without. Those of a racemic reaction list what an asymmetric one must not have (`never`). A row names the agents of which a class needs one, by the names of the records; the first is the one that
@@ -66,6 +66,8 @@ struct Exception {
     present: Vec<Pattern>,
     /// Patterns that it does not match.
     absent: Vec<Pattern>,
+    /// Patterns that no precursor matches.
+    nowhere: Vec<Pattern>,
     never: Vec<&'static str>,
     role: ComponentRole,
     /// Agents of which the step then needs one.
@@ -76,9 +78,15 @@ static CONDITIONS: LazyLock<HashMap<&'static str, ClassConditions>> =
     LazyLock::new(|| read().expect("conditions: a test reads the tables"));
 
 impl Exception {
-    fn applies_to(&self, precursor: &Molecule) -> bool {
-        self.present.iter().all(|pattern| pattern.matches(precursor))
-            && !self.absent.iter().any(|pattern| pattern.matches(precursor))
+    fn applies_to(&self, precursors: &[Molecule]) -> bool {
+        let bears = |precursor: &Molecule| {
+            self.present.iter().all(|pattern| pattern.matches(precursor))
+                && !self.absent.iter().any(|pattern| pattern.matches(precursor))
+        };
+        precursors.iter().any(bears)
+            && !precursors
+                .iter()
+                .any(|precursor| self.nowhere.iter().any(|pattern| pattern.matches(precursor)))
     }
 }
 
@@ -94,9 +102,8 @@ impl<'a> StepConditions<'a> {
         } else {
             precursors.iter().filter_map(|smiles| Molecule::trusted(smiles).ok()).collect()
         };
-        let applies =
-            |exception: &&Exception| molecules.iter().any(|molecule| exception.applies_to(molecule));
-        let exceptions = class.exceptions.iter().filter(applies).collect();
+        let exceptions =
+            class.exceptions.iter().filter(|exception| exception.applies_to(&molecules)).collect();
         Self { class, exceptions, precursors }
     }
 
@@ -191,10 +198,15 @@ fn read_exceptions() -> Result<Vec<(&'static str, Exception)>, String> {
     let rows = table.read(|[class, beside, role, instead, never, _]| {
         let class = ReactionClass::named(class).ok_or(format!("`{class}` is no reaction class"))?;
         let pattern = |smarts: &str| Pattern::parse(smarts).map_err(|error| format!("`{smarts}`: {error}"));
-        let (absent, present): (Vec<&str>, _) = beside.split(' ').partition(|smarts| smarts.starts_with('!'));
+        let patterns = |mark: &str| {
+            let marked = beside.split(' ').filter_map(|smarts| smarts.strip_prefix(mark));
+            marked.map(pattern).collect::<Result<Vec<Pattern>, _>>()
+        };
+        let present = beside.split(' ').filter(|smarts| !smarts.starts_with(['!', '~']));
         let exception = Exception {
-            present: present.into_iter().map(pattern).collect::<Result<_, _>>()?,
-            absent: absent.iter().map(|smarts| pattern(&smarts[1..])).collect::<Result<_, _>>()?,
+            present: present.map(pattern).collect::<Result<_, _>>()?,
+            absent: patterns("!")?,
+            nowhere: patterns("~")?,
             never: never.split('|').filter(|agent| *agent != "-").collect(),
             role: ComponentRole::named(role)?,
             instead: instead.split('|').collect(),
@@ -340,6 +352,12 @@ mod tests {
         let solvent = [(Solvent, "dichloromethane")];
         assert!(dioxole.leaves_out("aluminium chloride"));
         assert_eq!(dioxole.missing(&solvent), [(Reagent, "tin(IV) chloride")]);
+
+        let halide = "COC(=O)c1ccc(Br)cc1";
+        let grignard =
+            |precursors| step("Grignard or organolithium addition", precursors).missing(&[(Solvent, "THF")]);
+        assert_eq!(grignard(&[halide, "CC(C)=O"]), [(Reagent, "isopropylmagnesium chloride")]);
+        assert_eq!(grignard(&[halide, "C[Mg]Br"]), []);
 
         let methanol = step("SNAr ether synthesis", &["CO", "Clc1ccccn1"]);
         assert!(methanol.leaves_out("hydride") && methanol.leaves_out("DMF"));

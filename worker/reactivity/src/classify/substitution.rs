@@ -332,6 +332,12 @@ pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element
         S if electrophile.is_some_and(|sulfur| it.oxo(sulfur) > 1 && it.count(sulfur, C) > 0) => {
             class!("sulfone formation")
         }
+        S if electrophile.is_some_and(|sulfur| it.next_to(sulfur).any(|next| it.is_cyano(next))) => {
+            class!("thiocyanation")
+        }
+        S if electrophile.is_some_and(|sulfur| it.oxo(sulfur) == 0 && it.carbons(sulfur) > 0) => {
+            class!("sulfenylation")
+        }
         S => class!("aromatic sulfonation"),
         B if electrophile.is_some_and(|boron| it.count(boron, O) == 3) => class!("lithiation-borylation"),
         B => class!("C-H borylation"),

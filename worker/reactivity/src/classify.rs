@@ -238,6 +238,10 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         Event::AromaticSubstitution { carbon, electrophile, element } => {
             substitution::aromatic(step, carbon, electrophile, element)
         }
+        // Boekelheide and Linn, J. Am. Chem. Soc. 1954, 76, 1286.
+        Event::Functionalisation { .. } if substitution::reduces_oxide(step) => {
+            class!("N-oxide rearrangement")
+        }
         Event::Functionalisation { carbon, element } => match element {
             O => class!("C-H oxidation"),
             element if is_halogen(element) && it.is_alpha(carbon) => class!("alpha-halogenation"),

@@ -3,6 +3,7 @@
 
 use chem::Order;
 
+use super::step::arylates_alkene;
 use crate::change::Step;
 use crate::event::Event;
 use crate::group::Group;
@@ -11,8 +12,17 @@ use crate::reaction_class::{ReactionClass, class};
 
 /// Class of a step that is such a reaction.
 pub fn class(step: &Step<'_>, events: &[Event]) -> Option<ReactionClass> {
-    let kinds =
-        [rearrangement, one_carbon, multicomponent, carbene, oxidative_cleavage, doebner, decarboxylative];
+    let kinds = [
+        rearrangement,
+        one_carbon,
+        multicomponent,
+        carbene,
+        diazo,
+        oxidative_cleavage,
+        doebner,
+        decarboxylative,
+        heck_of_allylic_alcohol,
+    ];
     let degraded = events.iter().any(|event| matches!(event, Event::Degradation { .. }));
     degraded
         .then_some(class!("Curtius or Hofmann rearrangement"))
@@ -130,8 +140,7 @@ fn carbene(step: &Step<'_>) -> Option<ReactionClass> {
     };
     let joins_two_carbons = |atom: u32| {
         let loses_two = step.lost(atom).filter(|&(gone, _)| is_halogen(it.element(gone))).count() > 1;
-        let diazo = it.doubly(atom, |next| it.element(next) == N && it.at(next).charge == 1).is_some();
-        (loses_two || diazo)
+        (loses_two || is_diazo(step, atom))
             && in_new_ring(atom)
             && step.new_bonds(atom).filter(|bond| bond.element == C).count() > 1
     };
@@ -142,7 +151,33 @@ fn carbene(step: &Step<'_>) -> Option<ReactionClass> {
     })
 }
 
-/// Cleavage of C=C and of glycols to carbonyl groups.
+/// Acylation of a diazo compound, and the halide that takes the place of the nitrogen (Arndt and Eistert, Ber. Dtsch. Chem. Ges. 1935, 68, 200).
+fn diazo(step: &Step<'_>) -> Option<ReactionClass> {
+    let it = &step.before;
+    let is_acyl = |atom: u32| matches!(it.group(atom), Group::AcylHalide | Group::Anhydride | Group::Acid);
+    step.atoms().filter(|&atom| is_diazo(step, atom)).find_map(|atom| {
+        let gains = |wanted: &dyn Fn(u32) -> bool| step.gained(atom).any(|(other, _)| wanted(other));
+        match () {
+            () if gains(&|other| is_halogen(it.element(other))) => Some(class!("haloketone formation")),
+            () if gains(&is_acyl) => Some(class!("diazoketone formation")),
+            () => None,
+        }
+    })
+}
+
+fn is_diazo(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    it.element(carbon) == C
+        && it.doubly(carbon, |next| it.element(next) == N && it.at(next).charge == 1).is_some()
+}
+
+/// Heck reaction of an allylic alcohol, whose double bond moves to the carbinol (Melpolder and Heck, J. Org. Chem. 1976, 41, 265).
+fn heck_of_allylic_alcohol(step: &Step<'_>) -> Option<ReactionClass> {
+    let becomes_ketone = |atom: u32| step.before.is_sp3(atom) && step.becomes_carbonyl(atom);
+    (arylates_alkene(step) && step.atoms().any(becomes_ketone)).then_some(class!("Heck reaction"))
+}
+
+/// Cleavage of C=C, and of glycols and ketols, to carbonyl groups.
 fn oxidative_cleavage(step: &Step<'_>) -> Option<ReactionClass> {
     let it = &step.before;
     let becomes_carbonyl = |atom: u32| step.image(atom).is_some() && step.becomes_carbonyl(atom);
@@ -153,7 +188,12 @@ fn oxidative_cleavage(step: &Step<'_>) -> Option<ReactionClass> {
         let formed = becomes_carbonyl(a) || becomes_carbonyl(b);
         match order {
             Order::Double if is_carbon && formed => Some(class!("ozonolysis")),
-            Order::Single if is_carbon && formed && hydroxyl(a) && hydroxyl(b) => {
+            Order::Single
+                if is_carbon
+                    && formed
+                    && (hydroxyl(a) || it.is_carbonyl(a))
+                    && (hydroxyl(b) || it.is_carbonyl(b)) =>
+            {
                 Some(class!("glycol cleavage"))
             }
             _ => None,

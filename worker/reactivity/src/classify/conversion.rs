@@ -3,7 +3,7 @@
 
 use chem::Order;
 
-use super::step::{NewBond, is_michael_acceptor};
+use super::step::{NewBond, arylates_alkene, is_michael_acceptor};
 use crate::change::{Facts, Step};
 use crate::electrophile;
 use crate::group::Group;
@@ -56,16 +56,11 @@ fn enol_ether(step: &Step<'_>) -> Option<ReactionClass> {
             && it.next_to(atom).any(|next| it.element(next) == O && it.degree(next) > 1)
     };
     let is_end = |atom: u32| it.doubly(atom, |next| it.element(next) == C && is_enol(next)).is_some();
-    let is_arylated = |(aryl, vinyl): (u32, u32)| {
-        it.is_aromatic_carbon(aryl)
-            && it.group(vinyl) == Group::Alkene
-            && step.lost(aryl).any(|(gone, _)| is_halogen(it.element(gone)))
-    };
     step.atoms().any(|atom| is_enol(atom) && step.becomes_carbonyl(atom)).then(|| {
         // Palladium puts the arene on the enol ether's carbon that bears the oxygen (Cabri and Candiani, Acc. Chem. Res. 1995, 28, 2).
         // A peracid brings the oxygen of the ketol (Rubottom, Vazquez and Pelegrina, Tetrahedron Lett. 1974, 15, 4319).
         match () {
-            () if step.joined().any(is_arylated) => class!("Heck reaction"),
+            () if arylates_alkene(step) => class!("Heck reaction"),
             () if step.atoms().any(|atom| is_end(atom) && step.gains(atom, O)) => {
                 class!("Rubottom oxidation")
             }
@@ -391,8 +386,13 @@ fn reduction(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
 fn nitrogen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
     let it = &step.before;
     let loses_oxygen = step.lost(atom).any(|(gone, _)| it.element(gone) == O);
-    if step.gains(atom, O) {
-        return Some(class!("N-oxidation"));
+    if let Some((oxygen, _)) = step.gained(atom).find(|&(other, _)| it.element(other) == O) {
+        // The map may take the oxygen of either precursor for that of an N-acyloxy or N-alkoxy compound.
+        return Some(match it.group(oxygen) {
+            Group::AcidOxygen if loses_oxygen => class!("active ester formation"),
+            _ if loses_oxygen && it.is_alcohol(oxygen) => class!("Mitsunobu reaction"),
+            _ => class!("N-oxidation"),
+        });
     }
     let joins_nitrogen = step.gained(atom).any(|(other, _)| it.element(other) == N);
     if loses_oxygen && joins_nitrogen && it.oxo(atom) > 0 {

@@ -3,6 +3,7 @@
 use chem::Order;
 
 use crate::change::{Facts, Step};
+use crate::group::Group;
 use crate::queries::*;
 
 /// Returns true if a carbon is the far end of a double bond that a group in conjugation activates.
@@ -11,6 +12,16 @@ pub fn is_michael_acceptor(it: &Facts, carbon: u32) -> bool {
         it.element(near) == C && it.next_to(near).any(|next| next != carbon && it.is_acceptor(next))
     })
     .is_some()
+}
+
+/// Returns true if an aryl halide is joined to an alkene.
+pub fn arylates_alkene(step: &Step<'_>) -> bool {
+    let it = &step.before;
+    step.joined().any(|(aryl, vinyl)| {
+        it.is_aromatic_carbon(aryl)
+            && it.group(vinyl) == Group::Alkene
+            && step.lost(aryl).any(|(gone, _)| is_halogen(it.element(gone)))
+    })
 }
 
 /// New bond of an atom.

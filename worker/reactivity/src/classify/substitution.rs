@@ -375,6 +375,12 @@ pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element
                     class!("Friedel-Crafts hydroxyalkylation")
                 }
             }
+            // Fuson and McKeever, Org. React. 1942, 1, 63.
+            Some((atom, Group::Aldehyde))
+                if step.gained(atom).any(|(other, _)| is_halogen(it.element(other))) =>
+            {
+                class!("Blanc chloromethylation")
+            }
             Some((_, Group::Aldehyde | Group::Ketone)) => class!("reductive C-alkylation"),
             _ => class!("Friedel-Crafts alkylation"),
         },
@@ -402,7 +408,7 @@ fn chlorosulfonyl(step: &Step<'_>, sulfur: u32) -> bool {
 }
 
 /// Returns true if the N-oxide of an aromatic ring loses its oxygen.
-fn reduces_oxide(step: &Step<'_>) -> bool {
+pub fn reduces_oxide(step: &Step<'_>) -> bool {
     let it = &step.before;
     step.change.broken.iter().flat_map(|&(a, b, _)| [(a, b), (b, a)]).any(|(nitrogen, oxygen)| {
         it.element(nitrogen) == N && it.is_aromatic(nitrogen) && it.element(oxygen) == O

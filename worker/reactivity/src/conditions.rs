@@ -141,18 +141,16 @@ impl<'a> StepConditions<'a> {
         let first_borne =
             |agents: &[&'static str]| agents.iter().copied().find(|agent| !self.is_excepted(agent));
         let instead = self.exceptions.iter().filter(|exception| !is_met(exception.role, &exception.instead));
-        let mut missing: Vec<(ComponentRole, &'static str)> = of_class
+        let all = of_class
             .map(|need| (need.role, &need.agents))
             .chain(instead.map(|exception| (exception.role, &exception.instead)))
-            .filter_map(|(role, agents)| Some((role, first_borne(agents)?)))
-            .collect();
-        let mut known = Vec::with_capacity(missing.len());
-        missing.retain(|agent| {
-            !known.contains(agent) && {
-                known.push(*agent);
-                true
+            .filter_map(|(role, agents)| Some((role, first_borne(agents)?)));
+        let mut missing = Vec::new();
+        for agent in all {
+            if !missing.contains(&agent) {
+                missing.push(agent);
             }
-        });
+        }
         missing
     }
 }

@@ -94,6 +94,7 @@ mod stereo;
 mod stopped_reduction;
 mod substituent;
 mod surroundings;
+mod thioester;
 mod unactivated;
 mod unsuited_reagent;
 mod vinylogous;

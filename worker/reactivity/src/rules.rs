@@ -10,7 +10,8 @@ use crate::{
     crowded_alcohol, diverted, donors, elimination, ester_exchange, fischer, fluorination, free_acid,
     hidden_cleavage, labile_groups, mechanism, michael_acceptor, mixture, multiple_bond, new_organometal,
     nitrile, origin, phthalide, polar, quinone_methide, redox, richer_ring, rival_base, rival_halide,
-    slow_pair, small_ring, stereo, stopped_reduction, unactivated, unsuited_reagent, vinylogous, weak_amine,
+    slow_pair, small_ring, stereo, stopped_reduction, thioester, unactivated, unsuited_reagent, vinylogous,
+    weak_amine,
 };
 
 /// Certainty of the rules about a step.
@@ -65,6 +66,7 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     slow_pair::check(step, &events)?;
     base_labile::check(step, &events)?;
     phthalide::check(step, &events)?;
+    thioester::check(step, &events)?;
     free_acid::check(step, &events)?;
     richer_ring::check(step, &events)?;
     mechanism::check(step, &events)?;

@@ -35,6 +35,9 @@ pub fn check_ring_closure(step: &Step<'_>, carbon: u32, acyl: u32) -> Verdict {
     if closes_lactam_first(step, carbon, acyl) {
         return Err(Refusal::CompetingGroup);
     }
+    if step.are_in_same_molecule(carbon, acyl) && closes_beside_substituent(step, carbon) {
+        return Err(Refusal::Position);
+    }
     refuse_anthraquinone_of_poor_ring(step, carbon, acyl)
 }
 
@@ -223,6 +226,28 @@ pub fn is_between_nitrogens(before: &Facts, carbon: u32) -> bool {
 /// Returns true for the aldehyde of an enal, which acid polymerises, and whose carbinol ionises to the allyl cation and takes a second ring (March, chapter 11).
 fn is_enal(it: &Facts, aldehyde: u32) -> bool {
     it.next_to(aldehyde).any(|alpha| it.group(alpha) == Group::Alkene)
+}
+
+/// Returns true for a ring closure between the chain and a substituent where the other side of the chain is free: that side is
+/// acylated, para to the substituent (Sethna, in "Friedel-Crafts and Related Reactions", ed. Olah, volume 3, 1964).
+fn closes_beside_substituent(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let in_new_ring =
+        |atom: u32| step.image(atom).is_some_and(|image| !it.is_aromatic(atom) && step.after.ring(image) > 0);
+    let ring = |atom: u32| it.next_to(atom).filter(|&next| it.is_aromatic_carbon(next));
+    let is_free = |atom: u32| it.is_aromatic_carbon(atom) && it.hydrogens(atom) > 0;
+    let bears_chain = |atom: u32| it.next_to(atom).any(in_new_ring);
+    let other_side = |chain: u32| {
+        ring(chain)
+            .filter(|&side| side != carbon)
+            .any(|side| is_free(side) && ring(side).filter(|&next| next != chain).any(is_free))
+    };
+    let has_substituent = |atom: u32| {
+        it.hydrogens(atom) == 0 && it.next_to(atom).any(|next| !it.is_aromatic(next) && it.ring(next) == 0)
+    };
+    it.ring(carbon) == 6
+        && ring(carbon).any(|chain| bears_chain(chain) && other_side(chain))
+        && ring(carbon).any(|next| !bears_chain(next) && has_substituent(next))
 }
 
 /// Returns true for C2 of a thiazole or oxazole, which is poor and whose nitrogen binds the Lewis acid: chemists lithiate it (Joule and Mills 2010, chapter 24). That of

@@ -36,6 +36,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             {
                 return Err(Refusal::SelfReacting);
             }
+            Event::ReductiveAmination { nitrogen, .. } if is_halo_amine(&step.before, nitrogen) => {
+                return Err(Refusal::SelfReacting);
+            }
             Event::NitroReduction { nitrogen } | Event::AzideReduction { nitrogen } => {
                 closes_as_it_forms(step, nitrogen)?;
             }
@@ -76,6 +79,14 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         return Err(Refusal::SelfReacting);
     }
     if events.iter().any(is_slow) { refuse_slow_amines(step) } else { Ok(()) }
+}
+
+/// Returns true for an open primary amine two carbons from a halogen, which closes to the aziridine where an aldehyde is to take the free amine.
+fn is_halo_amine(it: &Facts, amine: u32) -> bool {
+    it.group(amine) == Group::PrimaryAmine
+        && it
+            .next_to(amine)
+            .any(|alpha| it.is_sp3(alpha) && it.next_to(alpha).any(|beta| it.is_alkyl_halide(beta)))
 }
 
 /// Returns true if hydroxide leaves a free amine two carbons from a halogen, which closes to the aziridine (Clayden, Greeves and Warren, chapter 15). Their salts keep.

@@ -227,6 +227,13 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         {
             class!("halohydrin or haloether formation")
         }
+        // The copper of a cuprate is an agent, and the lithium or magnesium reagent the precursor.
+        Event::ConjugateAddition { nucleophile, carbon, .. }
+            if is_michael_acceptor(it, carbon)
+                && (it.count(nucleophile, LI) > 0 || it.count(nucleophile, MG) > 0) =>
+        {
+            class!("organocuprate addition")
+        }
         Event::ConjugateAddition { nucleophile, carbon, partner } => {
             alkene_addition(it, nucleophile, carbon, partner)
         }

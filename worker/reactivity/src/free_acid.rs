@@ -64,6 +64,10 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         if acylates_itself(step, from, to) {
             return Err(Refusal::SelfReacting);
         }
+        let takes_aryl = |acid: u32, ring: u32| it.is_aromatic_carbon(ring) && is_malonic_acid(it, acid);
+        if takes_aryl(from, to) || takes_aryl(to, from) {
+            return Err(Refusal::Unreactive);
+        }
         if is_acrylic_acid_with_aldehyde(step, from, to) || is_lithiated_beside_acid(step, from, to) {
             return Err(Refusal::Unreactive);
         }

@@ -88,6 +88,7 @@ pub fn competing_site(
             || step.are_equivalent(atom, own)
             || is_tautomer(before, own, atom, reagent)
             || is_spectator_carboxylate(step, own, electrophile, atom, reagent)
+            || is_lateral_dianion(before, own, atom, reagent)
             || is_softer(before, own, atom, reagent)
             || is_transesterification(before, own, electrophile, atom)
             || is_left_without_base(before, own, electrophile, atom, reagent);
@@ -145,6 +146,19 @@ fn is_spectator_carboxylate(
             Reagent::Palladium | Reagent::Copper => before.next_to(electrophile).any(is_in_acid),
             _ => false,
         }
+}
+
+/// Returns true for the nitrogen of a secondary benzamide whose ortho alkyl group is taken: of the dianion, the carbon reacts (Clark and Jahangir, Org. React. 1995, 47, 1).
+fn is_lateral_dianion(before: &Facts, own: u32, atom: u32, reagent: Reagent) -> bool {
+    let is_near =
+        |to: u32| before.distances(own, 4).iter().any(|&(near, distance)| near == to && distance == 4);
+    reagent == Reagent::Alkyl
+        && before.is_sp3(own)
+        && before.aryls(own) == 1
+        && before.group(atom) == Group::AmideNitrogen
+        && !before.is_in_ring(atom)
+        && before.carbons(atom) == 2
+        && is_near(atom)
 }
 
 /// Returns true for an oxygen beside the nitrogen that takes an ester: what it makes of the ester is an ester still, which the nitrogen takes as well.

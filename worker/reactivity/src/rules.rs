@@ -6,12 +6,7 @@ use crate::event::{Event, events};
 use crate::refusal::Refusal;
 use crate::{
     acid_labile_esters, acidity, amine_closure, arene, aromatisation, arylation, attacked_groups, azole,
-    base_labile, beta_lactam, bifunctional, carbanion, carbon_acid, cleavage, closing_product,
-    crowded_alcohol, diverted, donors, elimination, ester_exchange, fischer, fluorination, free_acid,
-    hidden_cleavage, labile_groups, mechanism, michael_acceptor, mixture, multiple_bond, new_organometal,
-    nitrile, origin, phthalide, polar, quinone_methide, redox, richer_ring, rival_base, rival_halide,
-    slow_pair, small_ring, stereo, stopped_reduction, thioester, unactivated, unsuited_reagent, vinylogous,
-    weak_amine,
+    base_labile, beta_lactam, bifunctional, c_h_sites, carbanion, carbon_acid, cleavage, closing_product, crowded_alcohol, diverted, donors, elimination, ester_exchange, fischer, fluorination, free_acid, hidden_cleavage, kept_group, labile_groups, lewis_acid, mechanism, michael_acceptor, mixture, multiple_bond, new_organometal, nitrile, origin, phthalide, polar, quinone_methide, redox, richer_ring, rival_base, rival_halide, slow_pair, small_ring, stereo, stopped_reduction, thioester, unactivated, unsuited_reagent, vinylogous, weak_amine, wrong_partner,
 };
 
 /// Certainty of the rules about a step.
@@ -66,7 +61,6 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     slow_pair::check(step, &events)?;
     base_labile::check(step, &events)?;
     phthalide::check(step, &events)?;
-    thioester::check(step, &events)?;
     free_acid::check(step, &events)?;
     richer_ring::check(step, &events)?;
     mechanism::check(step, &events)?;
@@ -81,6 +75,11 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     crowded_alcohol::check(step, &events)?;
     stopped_reduction::check(step, &events)?;
     attacked_groups::check(step, &events)?;
+    thioester::check(step, &events)?;
+    lewis_acid::check(step, &events)?;
+    c_h_sites::check(step, &events)?;
+    kept_group::check(step, &events)?;
+    wrong_partner::check(step)?;
     let stereo_source = stereo::check(step, &events)?;
     for event in &events {
         polar::check(step, &events, event)?;

@@ -7,11 +7,18 @@
 use crate::change::Facts;
 use crate::group::Group;
 use crate::queries::*;
+use crate::wrong_partner::is_diazo;
 
 /// Returns true for an atom of such a group.
 pub fn reacts_with_itself(it: &Facts, atom: u32) -> bool {
     match it.element(atom) {
-        C => is_vinyl_amidine(it, atom) || is_bromoalkyl_metal(it, atom) || is_closing_carbamate(it, atom),
+        C => {
+            is_vinyl_amidine(it, atom)
+                || is_bromoalkyl_metal(it, atom)
+                || is_closing_carbamate(it, atom)
+                || is_glyoxylyl_halide(it, atom)
+                || is_halo_diazo(it, atom)
+        }
         N => is_isocyanide_beside_nucleophile(it, atom) || is_free_dihydroxyindole(it, atom),
         O => is_silyl_enol_ether_of_alcohol(it, atom),
         S => is_triflate_of_amine(it, atom),
@@ -19,8 +26,13 @@ pub fn reacts_with_itself(it: &Facts, atom: u32) -> bool {
     }
 }
 
+/// Returns true for an atom of such a group that goes as it forms, so that no step ends with it.
+pub fn closes_as_it_forms(it: &Facts, atom: u32) -> bool {
+    is_closing_carbamate(it, atom) || is_glyoxylyl_halide(it, atom) || is_halo_diazo(it, atom)
+}
+
 /// Returns true for the carbon of an aryl carbamate with a free amine that closes a cyclic urea of five or six atoms, or a free alcohol that closes an oxazolidinone: the phenol leaves.
-pub fn is_closing_carbamate(it: &Facts, carbon: u32) -> bool {
+fn is_closing_carbamate(it: &Facts, carbon: u32) -> bool {
     let is_aryl_oxygen = |oxygen: u32| it.element(oxygen) == O && it.aryls(oxygen) == 1;
     let is_amine = |atom: u32| matches!(it.group(atom), Group::PrimaryAmine | Group::SecondaryAmine);
     if it.group(carbon) != Group::Carbamate || !it.next_to(carbon).any(is_aryl_oxygen) {
@@ -35,6 +47,16 @@ pub fn is_closing_carbamate(it: &Facts, carbon: u32) -> bool {
         };
         closes && it.is_open_path(&near, atom, distance)
     })
+}
+
+/// Returns true for the acyl carbon of a glyoxylyl halide, which nobody keeps: it loses carbon monoxide and polymerises.
+fn is_glyoxylyl_halide(it: &Facts, acyl: u32) -> bool {
+    it.group(acyl) == Group::AcylHalide && it.next_to(acyl).any(|next| it.group(next) == Group::Aldehyde)
+}
+
+/// Returns true for the carbon of a diazo compound with a halide at the next carbon, which leaves to the vinyldiazonium ion.
+fn is_halo_diazo(it: &Facts, carbon: u32) -> bool {
+    is_diazo(it, carbon) && it.next_to(carbon).any(|beta| it.is_alkyl_halide(beta))
 }
 
 /// Returns true for the carbon of a free acrylamidine, whose nitrogen adds to the double bond of the next molecule.

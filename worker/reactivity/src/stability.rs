@@ -11,7 +11,7 @@ use crate::hidden_cleavage::is_boc;
 use crate::labile_acid::{is_enamino_acid, is_keto_acid, is_labile_acid, is_labile_boronic_acid};
 use crate::labile_pair::{is_free_aminal, is_mixed_anhydride};
 use crate::queries::*;
-use crate::self_reactive::{is_closing_carbamate, reacts_with_itself};
+use crate::self_reactive::{closes_as_it_forms, reacts_with_itself};
 use crate::vinylogous::is_enamine_carbinol;
 
 /// Returns true unless the atom makes its molecule too unstable to store.
@@ -38,7 +38,7 @@ pub fn is_never_made(it: &Facts, atom: u32) -> bool {
         || is_mustard_agent(it, atom)
         || is_mixed_anhydride(it, atom)
         || is_free_aminal(it, atom)
-        || is_closing_carbamate(it, atom)
+        || closes_as_it_forms(it, atom)
 }
 
 /// Returns true for the sulfur or nitrogen of a mustard agent of Schedule 1 of the Chemical Weapons Convention (A.4 and A.6), which no laboratory makes on its way to something else.

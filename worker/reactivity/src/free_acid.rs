@@ -50,7 +50,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             }
             // The carbenoid takes the stronger acid (Moody and others, Tetrahedron 1995, 51, 10811).
             Event::ReductiveEtherification { oxygen, carbon }
-                if is_diazo(it, carbon) && step.atoms().any(|atom| is_stronger_acid(step, atom, oxygen)) =>
+                if it.is_diazo(carbon) && step.atoms().any(|atom| is_stronger_acid(step, atom, oxygen)) =>
             {
                 return Err(Refusal::CompetingGroup);
             }
@@ -147,11 +147,6 @@ fn closes_with_acid(step: &Step<'_>, nitrogen: u32) -> bool {
     step.gained(nitrogen).any(|(acyl, _)| {
         it.group(acyl) == Group::Acid && !step.are_in_same_molecule(nitrogen, acyl) && !is_solvent(acyl)
     })
-}
-
-/// Returns true for the carbon of a diazo compound.
-fn is_diazo(it: &Facts, carbon: u32) -> bool {
-    it.doubly(carbon, |next| it.element(next) == N && it.at(next).charge == 1).is_some()
 }
 
 /// Returns true for the O–H of a carboxylic, phosphonic or sulfonic acid that stays, though an alcohol is to take a diazo compound.

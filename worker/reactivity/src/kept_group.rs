@@ -9,7 +9,6 @@ use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 use crate::refusal::Refusal;
-use crate::wrong_partner::is_diazo;
 
 /// Refuses such steps.
 ///
@@ -38,9 +37,6 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             {
                 return Err(Refusal::CompetingGroup);
             }
-            Event::Diazotisation { .. } if keeps(&|atom| is_active_methine(it, atom)) => {
-                return Err(Refusal::CompetingGroup);
-            }
             Event::Alkylation { nucleophile, carbon, leaving }
                 if it.is_hydroxyl(leaving) && is_inverted_by_thiol(step, nucleophile, carbon) =>
             {
@@ -64,11 +60,6 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             {
                 return Err(Refusal::CompetingGroup);
             }
-            Event::AcidActivation { carbon }
-                if it.next_to(carbon).any(|alpha| is_tertiary_alcohol(step, alpha)) =>
-            {
-                return Err(Refusal::CompetingGroup);
-            }
             Event::Arylation { nucleophile, .. }
                 if matches!(
                     it.group(nucleophile),
@@ -77,7 +68,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             {
                 return Err(Refusal::CompetingGroup);
             }
-            Event::Deoxyhalogenation { carbon, .. } if it.next_to(carbon).any(|next| is_diazo(it, next)) => {
+            Event::Deoxyhalogenation { carbon, .. } if it.next_to(carbon).any(|next| it.is_diazo(next)) => {
                 return Err(Refusal::Incompatible);
             }
             _ => {}
@@ -148,13 +139,6 @@ fn is_benzyl(it: &Facts, carbon: u32) -> bool {
     it.is_sp3(carbon) && it.aryls(carbon) == 1 && it.hydrogens(carbon) == 2 && !it.is_in_ring(carbon)
 }
 
-/// Returns true for a C–H between two carbonyl groups, which nitrous acid and diazonium ions take.
-fn is_active_methine(it: &Facts, carbon: u32) -> bool {
-    it.is_sp3(carbon)
-        && it.hydrogens(carbon) > 0
-        && it.next_to(carbon).filter(|&next| it.is_carbonyl(next)).count() > 1
-}
-
 /// Returns true for an aliphatic thiol and an alcohol of one configuration or without an aryl group: it is no acid for Mitsunobu's reaction, and the azo ester oxidises it.
 fn is_inverted_by_thiol(step: &Step<'_>, sulfur: u32, carbon: u32) -> bool {
     let it = &step.before;
@@ -187,17 +171,6 @@ fn is_without_acceptor(it: &Facts, carbon: u32) -> bool {
 /// Returns true for a methyl group of an arene without a second activating group.
 fn is_arylmethyl(it: &Facts, carbon: u32) -> bool {
     it.is_sp3(carbon) && it.hydrogens(carbon) == 3 && it.aryls(carbon) == 1
-}
-
-/// Returns true for a carbon whose free tertiary hydroxyl group stays: thionyl chloride takes it, and the acid loses carbon monoxide.
-fn is_tertiary_alcohol(step: &Step<'_>, carbon: u32) -> bool {
-    let it = &step.before;
-    it.is_sp3(carbon)
-        && it.next_to(carbon).any(|oxygen| {
-            it.group(oxygen) == Group::TertiaryAlcohol
-                && it.hydrogens(oxygen) > 0
-                && step.is_untouched(oxygen)
-        })
 }
 
 /// Returns true for the end of the double bond of a vinyl ketone, to which amines add at room temperature.

@@ -1,7 +1,7 @@
-//! Friedel–Crafts acylations: groups that the Lewis acid takes apart, and the ortho position at which a ring closes.
+//! Friedel–Crafts acylations: groups that the Lewis acid takes apart.
 //!
 //! Sources: Wuts and Greene, "Greene's Protective Groups", chapter 2, for silyl ethers; Rothstein and Saville, J. Chem. Soc. 1949, 1950, for acids of quaternary carbon, which lose carbon
-//! monoxide; Smith, "March's Advanced Organic Chemistry", chapter 11, for ring closures and chloroformates.
+//! monoxide; Smith, "March's Advanced Organic Chemistry", chapter 11, for chloroformates.
 
 use crate::change::{Facts, Step};
 use crate::event::Event;
@@ -12,8 +12,7 @@ use crate::refusal::Refusal;
 /// Refuses such steps.
 ///
 /// # Errors
-/// Fails with [`Refusal::Incompatible`] for a group that the Lewis acid takes apart, with [`Refusal::Unreactive`] for a chloroformate and a ketone's ring, with [`Refusal::Position`]
-/// for a ring that closes between two substituents while the other side is free.
+/// Fails with [`Refusal::Incompatible`] for a group that the Lewis acid takes apart, with [`Refusal::Unreactive`] for a chloroformate and a ketone's ring.
 pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     let it = &step.before;
     for event in events {
@@ -28,12 +27,6 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         }
         if it.group(acyl) == Group::Chloroformate && is_on_ketone_ring(it, carbon) {
             return Err(Refusal::Unreactive);
-        }
-        if matches!(it.group(acyl), Group::Acid | Group::AcylHalide)
-            && step.are_in_same_molecule(carbon, acyl)
-            && closes_between_substituents(it, carbon, acyl)
-        {
-            return Err(Refusal::Position);
         }
     }
     Ok(())
@@ -55,32 +48,4 @@ fn is_on_ketone_ring(it: &Facts, carbon: u32) -> bool {
     near.iter()
         .filter(|&&(atom, _)| it.is_aromatic(atom))
         .any(|&(atom, _)| it.next_to(atom).any(is_enolisable))
-}
-
-/// Returns true if the acyl group of a chain takes the carbon between the chain and a second substituent of a benzene ring, and the other ortho position has a free neighbour: the ring
-/// closes there.
-fn closes_between_substituents(it: &Facts, carbon: u32, acyl: u32) -> bool {
-    let ring_neighbours =
-        |atom: u32| it.next_to(atom).filter(|&next| it.is_aromatic_carbon(next) && it.ring(next) == 6);
-    let leads_to_acyl = |ipso: u32| {
-        it.next_to(ipso)
-            .filter(|&chain| !it.is_aromatic(chain))
-            .any(|chain| chain == acyl || it.distances(chain, 4).iter().any(|&(atom, _)| atom == acyl))
-    };
-    let is_substituted = |ring: u32| {
-        it.next_to(ring).any(|next| {
-            !it.is_aromatic(next)
-                && (is_heavy_halogen(it.element(next))
-                    || it.hydrogens(next) == 3
-                    || it.group(next) == Group::ArylEther)
-        })
-    };
-    let is_free = |ring: u32| it.hydrogens(ring) == 1;
-    let Some(ipso) = ring_neighbours(carbon).find(|&ipso| leads_to_acyl(ipso)) else {
-        return false;
-    };
-    ring_neighbours(carbon).any(|other| other != ipso && !leads_to_acyl(other) && is_substituted(other))
-        && ring_neighbours(ipso)
-            .filter(|&ortho| ortho != carbon && is_free(ortho))
-            .any(|ortho| ring_neighbours(ortho).any(|meta| meta != ipso && is_free(meta)))
 }

@@ -144,6 +144,12 @@ pub trait StructureQueries {
         self.is_sp3(carbon) && self.count(carbon, F) == 2 && self.count(carbon, S) == 1
     }
 
+    /// Returns true for the carbon of a diazo compound.
+    fn is_diazo(&self, atom: u32) -> bool {
+        self.element(atom) == C
+            && self.doubly(atom, |next| self.element(next) == N && self.at(next).charge == 1).is_some()
+    }
+
     /// Returns true for the sulfur of sulfur dioxide.
     fn is_sulfur_dioxide(&self, sulfur: u32) -> bool {
         self.element(sulfur) == S && self.degree(sulfur) == 2 && self.oxo(sulfur) == 2

@@ -6,7 +6,12 @@ use crate::event::{Event, events};
 use crate::refusal::Refusal;
 use crate::{
     acid_labile_esters, acidity, amine_closure, arene, aromatisation, arylation, attacked_groups, azole,
-    base_labile, beta_lactam, bifunctional, c_h_sites, carbanion, carbon_acid, cleavage, closing_product, crowded_alcohol, diverted, donors, elimination, ester_exchange, fischer, fluorination, free_acid, hidden_cleavage, kept_group, labile_groups, lewis_acid, mechanism, michael_acceptor, mixture, multiple_bond, new_organometal, nitrile, origin, phthalide, polar, quinone_methide, redox, richer_ring, rival_base, rival_halide, slow_pair, small_ring, stereo, stopped_reduction, thioester, unactivated, unsuited_reagent, vinylogous, weak_amine, wrong_partner,
+    base_labile, beta_lactam, bifunctional, c_h_sites, carbanion, carbon_acid, cleavage, closing_product,
+    crowded_alcohol, diverted, donors, elimination, ester_exchange, fischer, fluorination, free_acid,
+    hidden_cleavage, kept_group, labile_groups, lewis_acid, mechanism, michael_acceptor, mixture,
+    multiple_bond, new_organometal, nitrile, origin, phthalide, polar, quinone_methide, redox, richer_ring,
+    rival_base, rival_halide, slow_pair, small_ring, stereo, stopped_reduction, thioester, unactivated,
+    unsuited_reagent, vinylogous, weak_amine, wrong_partner,
 };
 
 /// Certainty of the rules about a step.

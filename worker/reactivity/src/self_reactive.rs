@@ -7,7 +7,6 @@
 use crate::change::Facts;
 use crate::group::Group;
 use crate::queries::*;
-use crate::wrong_partner::is_diazo;
 
 /// Returns true for an atom of such a group.
 pub fn reacts_with_itself(it: &Facts, atom: u32) -> bool {
@@ -56,7 +55,7 @@ fn is_glyoxylyl_halide(it: &Facts, acyl: u32) -> bool {
 
 /// Returns true for the carbon of a diazo compound with a halide at the next carbon, which leaves to the vinyldiazonium ion.
 fn is_halo_diazo(it: &Facts, carbon: u32) -> bool {
-    is_diazo(it, carbon) && it.next_to(carbon).any(|beta| it.is_alkyl_halide(beta))
+    it.is_diazo(carbon) && it.next_to(carbon).any(|beta| it.is_alkyl_halide(beta))
 }
 
 /// Returns true for the carbon of a free acrylamidine, whose nitrogen adds to the double bond of the next molecule.

@@ -1,7 +1,7 @@
-//! Partners that cannot form the bond that is drawn: carbamates as ylides, azines that are no bases, sulfur dioxide without a source of chlorine, lactols beside diazo ketones.
+//! Partners that cannot form the bond that is drawn: azines that are no bases, sulfur dioxide without a source of chlorine, lactols beside diazo ketones.
 //!
-//! Sources: Joule and Mills 2010, chapters 4 and 14, for the amination of azine nitrogens, which takes a base; Tsuge and Kanemasa, Adv. Heterocycl. Chem. 1989, 45, 231, for azomethine ylides, which
-//! need the lone pair of an amine; Smith, "March's Advanced Organic Chemistry", chapters 12 and 16, for carbenoids and lactols, which are aldehydes too.
+//! Sources: Joule and Mills 2010, chapters 4 and 14, for the amination of azine nitrogens, which takes a base;
+//! Smith, "March's Advanced Organic Chemistry", chapters 12 and 16, for carbenoids and lactols, which are aldehydes too.
 
 use crate::change::{Facts, Step};
 use crate::group::Group;
@@ -17,12 +17,11 @@ pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
     for (from, to) in step.joined() {
         let either = |wanted: &dyn Fn(u32, u32) -> bool| wanted(from, to) || wanted(to, from);
         if either(&|nitrogen, azine| is_aminating(it, nitrogen) && is_weak_azine(it, azine))
-            || either(&|nitrogen, aldehyde| is_ylide_of_carbamate(step, nitrogen, aldehyde))
             || either(&|sulfur, ring| is_chlorine_missing(step, sulfur, ring))
         {
             return Err(Refusal::Unreactive);
         }
-        if either(&|oxygen, carbon| it.group(oxygen) == Group::Hemiacetal && is_diazo(it, carbon)) {
+        if either(&|oxygen, carbon| it.group(oxygen) == Group::Hemiacetal && it.is_diazo(carbon)) {
             return Err(Refusal::CompetingGroup);
         }
     }
@@ -44,14 +43,6 @@ fn is_weak_azine(it: &Facts, nitrogen: u32) -> bool {
         && it.next_to(nitrogen).any(|ring| it.next_to(ring).any(|next| is_halogen(it.element(next))))
 }
 
-/// Returns true for the nitrogen of a carbamate or amide and an aldehyde whose carbon joins an alkene too.
-fn is_ylide_of_carbamate(step: &Step<'_>, nitrogen: u32, aldehyde: u32) -> bool {
-    let it = &step.before;
-    matches!(it.group(nitrogen), Group::CarbamateNitrogen | Group::AmideNitrogen)
-        && it.group(aldehyde) == Group::Aldehyde
-        && step.gained(aldehyde).any(|(other, _)| it.group(other) == Group::Alkene)
-}
-
 /// Returns true for the sulfur of sulfur dioxide that joins a ring as sulfonyl chloride though no partner gives chlorine.
 fn is_chlorine_missing(step: &Step<'_>, sulfur: u32, ring: u32) -> bool {
     let it = &step.before;
@@ -62,13 +53,4 @@ fn is_chlorine_missing(step: &Step<'_>, sulfur: u32, ring: u32) -> bool {
         && it.next_to(ring).any(|next| is_heavy_halogen(it.element(next)))
         && step.image(sulfur).is_some_and(|image| step.after.count(image, CL) > 0)
         && !step.gained(sulfur).any(|(other, _)| it.element(other) == CL)
-}
-
-/// Returns true for the carbon of a diazo group.
-pub fn is_diazo(it: &Facts, carbon: u32) -> bool {
-    let is_nitrogen = |nitrogen: u32| {
-        it.element(nitrogen) == N
-            && it.next_to(nitrogen).any(|far| it.element(far) == N && it.degree(far) == 1)
-    };
-    it.element(carbon) == C && it.doubly(carbon, is_nitrogen).is_some()
 }

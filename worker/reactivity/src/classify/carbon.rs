@@ -140,7 +140,7 @@ fn carbene(step: &Step<'_>) -> Option<ReactionClass> {
     };
     let joins_two_carbons = |atom: u32| {
         let loses_two = step.lost(atom).filter(|&(gone, _)| is_halogen(it.element(gone))).count() > 1;
-        (loses_two || is_diazo(step, atom))
+        (loses_two || it.is_diazo(atom))
             && in_new_ring(atom)
             && step.new_bonds(atom).filter(|bond| bond.element == C).count() > 1
     };
@@ -155,7 +155,7 @@ fn carbene(step: &Step<'_>) -> Option<ReactionClass> {
 fn diazo(step: &Step<'_>) -> Option<ReactionClass> {
     let it = &step.before;
     let is_acyl = |atom: u32| matches!(it.group(atom), Group::AcylHalide | Group::Anhydride | Group::Acid);
-    step.atoms().filter(|&atom| is_diazo(step, atom)).find_map(|atom| {
+    step.atoms().filter(|&atom| it.is_diazo(atom)).find_map(|atom| {
         let gains = |wanted: &dyn Fn(u32) -> bool| step.gained(atom).any(|(other, _)| wanted(other));
         match () {
             () if gains(&|other| is_halogen(it.element(other))) => Some(class!("haloketone formation")),
@@ -163,12 +163,6 @@ fn diazo(step: &Step<'_>) -> Option<ReactionClass> {
             () => None,
         }
     })
-}
-
-fn is_diazo(step: &Step<'_>, carbon: u32) -> bool {
-    let it = &step.before;
-    it.element(carbon) == C
-        && it.doubly(carbon, |next| it.element(next) == N && it.at(next).charge == 1).is_some()
 }
 
 /// Heck reaction of an allylic alcohol, whose double bond moves to the carbinol (Melpolder and Heck, J. Org. Chem. 1976, 41, 265).

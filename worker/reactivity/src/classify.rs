@@ -137,7 +137,16 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         Event::Sulfonylation { nucleophile, sulfur } => match it.element(nucleophile) {
             _ if it.element(sulfur) == P => class!("phosphorylation"),
             F => class!("sulfonyl fluoride formation"),
+            N if step.image(sulfur).is_some_and(|image| {
+                step.after.next_to(image).any(|next| is_heavy_halogen(step.after.element(next)))
+            }) =>
+            {
+                class!("sulfamoyl chloride formation")
+            }
             N => class!("sulfonamide formation"),
+            O if step.image(sulfur).is_some_and(|image| step.after.count(image, N) > 0) => {
+                class!("sulfamate ester formation")
+            }
             _ if it.next_to(sulfur).any(|next| it.is_trifluoromethyl(next)) => class!("triflation"),
             _ if it.next_to(sulfur).any(|next| it.is_hydroxyl(next)) => class!("sulfation"),
             _ => class!("sulfonate ester formation"),
@@ -245,7 +254,7 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         Event::AromaticSubstitution { carbon, electrophile, element } => {
             substitution::aromatic(step, carbon, electrophile, element)
         }
-        // Boekelheide and Linn, J. Am. Chem. Soc. 1954, 76, 1286.
+        // By the anhydride or chloride of an acid, on the methyl group beside (Boekelheide and Linn, J. Am. Chem. Soc. 1954, 76, 1286).
         Event::Functionalisation { .. } if substitution::reduces_oxide(step) => {
             class!("N-oxide rearrangement")
         }
@@ -260,8 +269,8 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         {
             class!("nucleophilic fluorination")
         }
-        Event::Deoxyhalogenation { carbon, .. } if step.gains(carbon, F) => class!("deoxyfluorination"),
         Event::Deoxyhalogenation { oxygen, .. } if step.before.ring(oxygen) == 3 => class!("epoxide opening"),
+        Event::Deoxyhalogenation { carbon, .. } if step.gains(carbon, F) => class!("deoxyfluorination"),
         Event::Deoxyhalogenation { oxygen, .. }
             if it.group(oxygen) == Group::EsterOxygen && it.is_in_ring(oxygen) =>
         {
@@ -355,6 +364,9 @@ fn aldol(step: &Step<'_>, nucleophile: u32, carbon: u32) -> ReactionClass {
         }
         () if it.group(carbon) == Group::ImineCarbon => class!("Mannich reaction"),
         () if it.next_to(nucleophile).any(|next| it.is_nitro(next)) => class!("Henry reaction"),
+        () if condensed && it.hydrogens(carbon) > 1 && !is_doubly_activated(it, nucleophile) => {
+            class!("alpha-methylenation")
+        }
         () if condensed && (lactam || is_doubly_activated(it, nucleophile)) => {
             class!("Knoevenagel condensation")
         }
@@ -369,7 +381,9 @@ fn alkene_addition(it: &Facts, nucleophile: u32, carbon: u32, partner: u32) -> R
     let enol_ether = it.next_to(carbon).any(|next| it.element(next) == O);
     match it.element(nucleophile) {
         C if it.count(nucleophile, B) > 0 => class!("Hayashi-Miyaura addition"),
-        C if it.group(nucleophile) == Group::Organometal => class!("organocuprate addition"),
+        C if activated && [LI, MG, ZN].into_iter().any(|metal| it.count(nucleophile, metal) > 0) => {
+            class!("organocuprate addition")
+        }
         C => class!("Michael addition"),
         element if is_halogen(element) => class!("hydrohalogenation"),
         _ if it.group(nucleophile) == Group::Water && it.triply(carbon).is_some() => {
@@ -413,6 +427,11 @@ fn cleaved(step: &Step<'_>, atom: u32, root: u32) -> ReactionClass {
         _ if it.ring(atom) == 3 => class!("epoxide reduction"),
         _ if it.element(root) == S && it.oxo(root) == 1 => class!("sulfinyl removal"),
         _ if it.element(atom) == O && beside(B) => class!("boronic ester hydrolysis"),
+        _ if it.element(atom) == O
+            && it.next_to(atom).any(|next| it.element(next) == P && it.count(next, C) > 0) =>
+        {
+            class!("phosphonate dealkylation")
+        }
         _ if it.element(atom) == O && beside(P) => class!("phosphate dealkylation"),
         _ if it.is_sp3(root) && it.next_to(root).any(is_silylethyl) => class!("SEM removal"),
         class

@@ -3,7 +3,7 @@
 
 use chem::Order;
 
-use super::step::arylates_alkene;
+use super::step::{NewBond, arylates_alkene};
 use crate::change::Step;
 use crate::event::Event;
 use crate::group::Group;
@@ -13,6 +13,8 @@ use crate::reaction_class::{ReactionClass, class};
 /// Class of a step that is such a reaction.
 pub fn class(step: &Step<'_>, events: &[Event]) -> Option<ReactionClass> {
     let kinds = [
+        gabriel_colman,
+        japp_klingemann,
         rearrangement,
         one_carbon,
         multicomponent,
@@ -27,6 +29,33 @@ pub fn class(step: &Step<'_>, events: &[Event]) -> Option<ReactionClass> {
     degraded
         .then_some(class!("Curtius or Hofmann rearrangement"))
         .or_else(|| kinds.iter().find_map(|kind| kind(step)))
+}
+
+/// Ring enlargement of a phthalimide or saccharin: the carbanion beside nitrogen takes the acyl group from it (Allen, Chem. Rev. 1950, 47, 275).
+fn gabriel_colman(step: &Step<'_>) -> Option<ReactionClass> {
+    let it = &step.before;
+    let takes_acyl = |(carbanion, acyl): (u32, u32)| {
+        it.element(carbanion) == C
+            && it.is_carbonyl(acyl)
+            && step.lost(acyl).any(|(gone, _)| {
+                it.element(gone) == N && it.ring(gone) == 5 && it.next_to(carbanion).any(|next| next == gone)
+            })
+    };
+    step.joined().any(takes_acyl).then_some(class!("Gabriel-Colman rearrangement"))
+}
+
+/// The diazonium ion takes the place of an acyl group (Phillips, Org. React. 1959, 10, 143).
+fn japp_klingemann(step: &Step<'_>) -> Option<ReactionClass> {
+    let it = &step.before;
+    let is_hydrazone = |bond: NewBond| {
+        bond.element == N && bond.order == Order::Double && step.after.count(bond.image, N) > 0
+    };
+    let replaced = |atom: u32| {
+        it.is_sp3(atom)
+            && step.lost(atom).any(|(gone, _)| it.is_carbonyl(gone))
+            && step.new_bonds(atom).any(is_hydrazone)
+    };
+    step.atoms().any(replaced).then_some(class!("Japp-Klingemann reaction"))
 }
 
 /// Beckmann, Baeyer-Villiger and Dakin: a heteroatom enters a bond between a carbonyl carbon and another.

@@ -21,12 +21,26 @@ pub fn class(step: &Step<'_>) -> Option<ReactionClass> {
         .or_else(|| alkene(step))
         .or_else(|| decarboxylation(step))
         .or_else(|| released(step))
+        .or_else(|| deprotonation(step))
 }
 
 /// A nitroso group on nitrogen or carbon, from nitrous acid (March, chapters 11 and 12).
 fn nitrosation(step: &Step<'_>) -> Option<ReactionClass> {
     let made = |&(a, b, _): &(u32, u32, Order)| step.becomes_nitroso(a) || step.becomes_nitroso(b);
     step.change.made.iter().any(made).then_some(class!("nitrosation"))
+}
+
+/// A proton that a base takes, and nothing else: the free base of an amidinium ion.
+fn deprotonation(step: &Step<'_>) -> Option<ReactionClass> {
+    let change = &step.change;
+    let is_freed = |atom: u32| {
+        step.image(atom).is_some_and(|image| step.after.at(image).charge < step.before.at(atom).charge)
+    };
+    (change.made.is_empty()
+        && change.broken.is_empty()
+        && change.added.is_empty()
+        && step.atoms().any(is_freed))
+    .then_some(class!("deprotonation"))
 }
 
 /// Silicon or an acyl group on the oxygen of an enolate.
@@ -265,10 +279,6 @@ fn carbon_nitrogen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
         _ if it.is_aromatic(atom) && step.lost(atom).next().is_some() => Some(class!("SNAr amination")),
         _ if becomes_imine && has_hydroxyimino(step.after, image) => Some(class!("amidoxime formation")),
         _ if becomes_imine && nitrogens > 1 => Some(class!("amidine or guanidine formation")),
-        // The diazonium ion takes the place of an acyl group (Phillips, Org. React. 1959, 10, 143).
-        _ if bond.order == Order::Double && step.lost(atom).any(|(gone, _)| it.is_carbonyl(gone)) => {
-            Some(class!("Japp-Klingemann reaction"))
-        }
         _ if bond.order == Order::Double => Some(class!("imine formation")),
         _ => None,
     }
@@ -386,11 +396,15 @@ fn reduction(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
 fn nitrogen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
     let it = &step.before;
     let loses_oxygen = step.lost(atom).any(|(gone, _)| it.element(gone) == O);
-    if let Some((oxygen, _)) = step.gained(atom).find(|&(other, _)| it.element(other) == O) {
-        // The map may take the oxygen of either precursor for that of an N-acyloxy or N-alkoxy compound.
-        return Some(match it.group(oxygen) {
-            Group::AcidOxygen if loses_oxygen => class!("active ester formation"),
-            _ if loses_oxygen && it.is_alcohol(oxygen) => class!("Mitsunobu reaction"),
+    if let Some(bond) = step.new_bonds(atom).find(|bond| bond.element == O) {
+        // Templates may give the oxygen of a hydroxylamine to its partner.
+        return Some(match bond.origin.map(|origin| it.group(origin)) {
+            Some(Group::AcidOxygen) if loses_oxygen => class!("active ester formation"),
+            Some(Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol)
+                if loses_oxygen =>
+            {
+                class!("Mitsunobu reaction")
+            }
             _ => class!("N-oxidation"),
         });
     }
@@ -441,6 +455,7 @@ fn sulfur(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
         () if now > was && !halogenated => Some(class!("sulfur oxidation")),
         () if now > 1 && step.gains(atom, F) => Some(class!("sulfonyl fluoride formation")),
         () if now > 1 && halogenated => Some(class!("sulfonyl chloride formation")),
+        () if now == 0 && halogenated => Some(class!("sulfenyl chloride formation")),
         () if now == 0 && step.gains(atom, S) => Some(class!("disulfide formation")),
         () if now > 1 && step.gains(atom, N) => Some(class!("sulfonamide formation")),
         () if now > 1 && step.gains(atom, O) && it.next_to(atom).any(|next| it.is_trifluoromethyl(next)) => {

@@ -36,6 +36,12 @@ pub fn class(step: &Step<'_>) -> Option<ReactionClass> {
     if closes_by_thionation(step) {
         return Some(class!("cyclisation by thionation"));
     }
+    if let Some(class) = rings
+        .iter()
+        .find_map(|ring| ring.closes_on_alkyne(step).filter(|class| class.name == "Larock heteroannulation"))
+    {
+        return Some(class);
+    }
     let closes = |ring: &&Ring| ring.has_heteroatom_at_end(step) || ring.becomes_heteroaromatic(step);
     let ring = rings.iter().find(closes)?;
     Some(ring.class(step))

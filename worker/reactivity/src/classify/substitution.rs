@@ -44,6 +44,10 @@ pub fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) 
     let group = it.group(nucleophile);
     if it.is_hydroxyl(leaving) && it.element(nucleophile) != C {
         return match group {
+            // By diphenyl phosphorazidate (Thompson and others, J. Org. Chem. 1993, 58, 5886).
+            Group::Azide if it.next_to(nucleophile).any(|next| it.element(next) == P) => {
+                class!("Thompson azidation")
+            }
             // The atom map says which oxygen stays, although that is unknown unless the carbon is inverted.
             Group::AcidOxygen if is_turned(step, carbon) => class!("Mitsunobu reaction"),
             Group::AcidOxygen => class!("esterification"),
@@ -86,6 +90,9 @@ pub fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) 
         }
         (N, _) if it.is_aromatic(nucleophile) => class!("heteroaryl N-alkylation"),
         (N, _) => class!("N-alkylation"),
+        (O, _) if step.image(nucleophile).is_some_and(|image| step.after.ring(image) == 3) => {
+            class!("halohydrin cyclisation")
+        }
         (O, _) if on_oxygen && group != Group::AcidOxygen => class!("acetal formation"),
         (O, Group::AcidOxygen) => class!("esterification by alkylation"),
         (O, Group::Water) => class!("halide hydrolysis"),
@@ -177,7 +184,8 @@ pub fn acylation(step: &Step<'_>, nucleophile: u32, carbon: u32) -> ReactionClas
         (N, Group::Anhydride) => class!("amide formation from anhydride"),
         (N, Group::ActiveEster) if acyl_azole => class!("amide coupling"),
         (N, Group::ActiveEster) => class!("amide formation from active ester"),
-        (N, Group::Ester | Group::Thioester) => class!("ester aminolysis"),
+        (N, Group::Thioester) => class!("amide formation from active ester"),
+        (N, Group::Ester) => class!("ester aminolysis"),
         (N, _) => class!("N-acylation"),
         (O, Group::Acid) if becomes_active_ester(step, carbon) => class!("active ester formation"),
         (O, Group::Acid) => class!("esterification"),
@@ -325,6 +333,7 @@ pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element
         N => class!("nitration"),
         F => class!("aromatic fluorination"),
         CL | BR | I if is_lithiated_first(step, carbon) => class!("lithiation-halogenation"),
+        CL | BR if reduces_oxide(step) => class!("deoxygenative halogenation"),
         CL => class!("aromatic chlorination"),
         BR => class!("aromatic bromination"),
         I => class!("aromatic iodination"),
@@ -388,6 +397,11 @@ pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element
         O if reduces_oxide(step) => class!("N-oxide rearrangement"),
         _ => class!("aromatic substitution"),
     }
+}
+
+/// Returns true if a sulfur has a hydroxyl group after the step.
+fn hydroxyl_on(step: &Step<'_>, sulfur: u32) -> bool {
+    step.image(sulfur).is_some_and(|image| step.after.next_to(image).any(|next| step.after.is_hydroxyl(next)))
 }
 
 /// Returns true for an aromatic proton that a base takes, of a ring that is too poor for mild electrophiles.

@@ -274,6 +274,21 @@ mod tests {
             ),
             ("ester or acid reduction", vec![(Solvent, "THF")], vec![(Reagent, "lithium aluminium hydride")]),
             ("amide coupling", vec![(Reagent, "DIPEA"), (Solvent, "DMF")], vec![(Reagent, "EDC")]),
+            (
+                "amide coupling",
+                vec![(Reagent, "DIPEA"), (Reagent, "HOBt"), (Solvent, "DMF")],
+                vec![(Reagent, "EDC")],
+            ),
+            (
+                "enolate arylation",
+                vec![(Solvent, "THF")],
+                vec![(Catalyst, "palladium"), (Reagent, "tert-butoxide")],
+            ),
+            (
+                "Japp-Klingemann reaction",
+                vec![(Solvent, "water")],
+                vec![(Reagent, "nitrite"), (Reagent, "hydrogen chloride"), (Reagent, "acetate")],
+            ),
             ("Boc removal", vec![], vec![(Reagent, "TFA"), (Solvent, "dichloromethane")]),
             (
                 "Mitsunobu reaction",
@@ -356,6 +371,23 @@ mod tests {
             |precursors| step("Grignard or organolithium addition", precursors).missing(&[(Solvent, "THF")]);
         assert_eq!(grignard(&[halide, "CC(C)=O"]), [(Reagent, "isopropylmagnesium chloride")]);
         assert_eq!(grignard(&[halide, "C[Mg]Br"]), []);
+
+        let acid = ["O=C(O)CCCc1ccccc1"];
+        let acylation = step("Friedel-Crafts acylation", &acid);
+        assert!(acylation.leaves_out("aluminium chloride"));
+        assert_eq!(acylation.missing(&[(Solvent, "dichloromethane")]), [(Reagent, "polyphosphoric acid")]);
+        let reduction = step("ester or acid reduction", &acid);
+        assert!(reduction.leaves_out("borohydride"));
+        assert_eq!(reduction.missing(&[(Solvent, "THF")]), [(Reagent, "borane")]);
+
+        let metal = step("epoxide opening", &["C1OC1Cc1ccccc1", "Br[Mg]c1ccccc1"]);
+        assert!(metal.leaves_out("ethanol"));
+        assert_eq!(metal.missing(&[]), [(Solvent, "THF"), (Catalyst, "copper(I) iodide")]);
+        let cuprate = step("organocuprate addition", &["Brc1ccccc1", "O=C1C=CCCC1"]);
+        assert_eq!(
+            cuprate.missing(&[(Solvent, "THF")]),
+            [(Catalyst, "copper(I) iodide"), (Reagent, "magnesium")]
+        );
 
         let methanol = step("SNAr ether synthesis", &["CO", "Clc1ccccn1"]);
         assert!(methanol.leaves_out("hydride") && methanol.leaves_out("DMF"));

@@ -399,11 +399,6 @@ pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element
     }
 }
 
-/// Returns true if a sulfur has a hydroxyl group after the step.
-fn hydroxyl_on(step: &Step<'_>, sulfur: u32) -> bool {
-    step.image(sulfur).is_some_and(|image| step.after.next_to(image).any(|next| step.after.is_hydroxyl(next)))
-}
-
 /// Returns true for an aromatic proton that a base takes, of a ring that is too poor for mild electrophiles.
 fn is_lithiated_first(step: &Step<'_>, carbon: u32) -> bool {
     lithiation::is_lithiated(step, carbon) && !friedel_crafts::takes_vilsmeier_reagent(&step.before, carbon)

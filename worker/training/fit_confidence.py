@@ -70,12 +70,12 @@ def explained(explain: Path, pack: Path, rows: list[Row]) -> dict[str, list[Kind
     reactions = "".join(f"{row['reaction']}\n" for row in rows)
     printed = subprocess.run([explain, pack], input=reactions, check=True, stdout=subprocess.PIPE, text=True).stdout
     found: dict[str, list[list[str]]] = {}
+    proposals: list[list[str]] = []
     for line in printed.splitlines():
         if line.startswith("  "):
-            found[reaction].append(line.strip().split("\t"))
+            proposals.append(line.strip().split("\t"))
         else:
-            reaction = line
-            found[reaction] = []
+            proposals = found.setdefault(line, [])
     kinds: dict[str, list[Kind]] = {}
     for reaction, proposals in found.items():
         if proposals:

@@ -43,7 +43,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             step.before.next_to(atom).any(|acyl| is_haloacrylate(&step.before, acyl))
                 && step.after.has_cis_alkene()
                 || takes_base(&step.before, atom, root)
-                    && step.atoms().any(|aldehyde| is_oxo_aldehyde(step, aldehyde))
+                    && step
+                        .atoms()
+                        .any(|atom| is_oxo_aldehyde(step, atom) || is_chloromethyl_ester(step, atom))
+                || step.before.element(root) == SI
+                    && step.atoms().any(|atom| is_chloromethyl_ester(step, atom))
                 || step.before.carbons(root) < 3
                     && step.before.next_to(atom).any(|acyl| is_open_haloacrylate(&step.before, acyl))
         }
@@ -90,6 +94,14 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         })
     };
     if by_event || by_reduction() { Err(Refusal::SelfReacting) } else { Ok(()) }
+}
+
+/// Returns true for the methylene group of a chloromethyl ester that stays, which hydroxide, methoxide and fluoride take at once (March, chapter 10).
+fn is_chloromethyl_ester(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    it.is_alkyl_halide(carbon)
+        && step.is_untouched(carbon)
+        && it.next_to(carbon).any(|oxygen| it.group(oxygen) == Group::EsterOxygen)
 }
 
 /// Returns true for an acyl group that leaves an oxygen, and for the methyl or primary alkyl group of an ester.

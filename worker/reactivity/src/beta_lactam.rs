@@ -18,7 +18,9 @@ use crate::ring_closure::is_saponified;
 pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     let it = &step.before;
     let is_kept = |atom: u32| is_fused_lactam(it, atom) && step.is_untouched(atom);
-    if events.iter().any(|event| opens_lactam(it, event)) && step.atoms().any(is_kept) {
+    let is_salt = |atom: u32| becomes_carboxylate(step, atom);
+    let is_basic = events.iter().any(|event| opens_lactam(it, event)) || step.atoms().any(is_salt);
+    if is_basic && step.atoms().any(is_kept) {
         return Err(Refusal::Incompatible);
     }
     Ok(())
@@ -60,4 +62,14 @@ fn is_acyl_of_alcohol(it: &Facts, oxygen: u32, root: u32) -> bool {
         && it
             .next_to(oxygen)
             .any(|carbinol| carbinol != root && it.is_sp3(carbinol) && !it.is_benzylic_or_allylic(carbinol))
+}
+
+/// Returns true for the oxygen of a primary alkyl ester that a template writes as a carboxylate.
+fn becomes_carboxylate(step: &Step<'_>, oxygen: u32) -> bool {
+    let it = &step.before;
+    it.group(oxygen) == Group::EsterOxygen
+        && step.image(oxygen).is_some_and(|image| step.after.at(image).charge == -1)
+        && step
+            .lost(oxygen)
+            .any(|(root, _)| is_saponified(it, oxygen, root) && is_hydrocarbon(it, oxygen, root))
 }

@@ -182,7 +182,8 @@ fn is_alkylated_again(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u
 /// (Clayden, Greeves and Warren, chapter 23).
 fn is_acid_beside_amine(step: &Step<'_>, nucleophile: u32, leaving: u32) -> bool {
     step.before.group(nucleophile) == Group::AcidOxygen
-        && is_heavy_halogen(step.before.element(leaving))
+        && (is_heavy_halogen(step.before.element(leaving))
+            || step.before.group(leaving) == Group::SulfonateOxygen)
         && (step.leaves_amine() || step.atoms().any(|atom| is_free_amidine(step, atom)))
 }
 

@@ -21,7 +21,12 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     let it = &step.before;
     for event in events {
         match *event {
-            Event::Aldol { nucleophile, carbon } if condenses_at_gamma(step, nucleophile, carbon) => {
+            Event::Aldol { nucleophile, carbon }
+                if condenses_at_gamma(step, nucleophile, carbon)
+                    || is_of_free_imide(it, nucleophile)
+                    || is_behind_active_methine(step, nucleophile)
+                    || takes_amine_first(step, nucleophile, carbon) =>
+            {
                 return Err(Refusal::CompetingGroup);
             }
             Event::Alkylation { nucleophile, leaving, .. }
@@ -97,15 +102,19 @@ fn is_metalated(step: &Step<'_>, carbon: u32) -> bool {
     it.element(carbon) == C && step.lost(carbon).any(|(gone, _)| matches!(it.element(gone), LI | MG | BR | I))
 }
 
-/// Returns true for a ketone that becomes a tertiary alcohol beside a methylene group between it and a second acceptor, whose proton the metal takes.
+/// Returns true for a ketone or imine that becomes a tertiary alcohol or amine beside a methylene group between it and a second acceptor, whose proton the metal takes.
 fn is_kept_active_methylene(step: &Step<'_>, ketone: u32) -> bool {
     let it = &step.before;
     let is_alcohol = || {
         step.image(ketone).is_some_and(|image| {
-            step.after.is_sp3(image) && step.after.next_to(image).any(|next| step.after.is_hydroxyl(next))
+            step.after.is_sp3(image)
+                && step
+                    .after
+                    .next_to(image)
+                    .any(|next| step.after.is_hydroxyl(next) || step.after.element(next) == N)
         })
     };
-    it.group(ketone) == Group::Ketone
+    matches!(it.group(ketone), Group::Ketone | Group::ImineCarbon)
         && is_alcohol()
         && it.next_to(ketone).any(|alpha| is_active_methylene(it, alpha) && step.is_untouched(alpha))
 }
@@ -183,4 +192,30 @@ fn is_of_hidden_catechol(it: &Facts, carbon: u32) -> bool {
         && count(&|atom| it.is_carbonyl(atom) && !it.is_aromatic(atom)) == 2
         && count(&|atom| it.is_aromatic(atom)) == 2
         && count(&|atom| it.is_sp3(atom) && it.hydrogens(atom) > 0) == 2
+}
+
+/// Returns true for the α-carbon of an imide with its N–H, whose anion is no enolate. Sulfur beside it makes the carbon acidic: thiazolidinediones condense.
+fn is_of_free_imide(it: &Facts, alpha: u32) -> bool {
+    it.is_sp3(alpha)
+        && it.count(alpha, S) == 0
+        && it.next_to(alpha).any(|acyl| {
+            it.group(acyl) == Group::Imide
+                && it.next_to(acyl).any(|nitrogen| it.element(nitrogen) == N && it.hydrogens(nitrogen) > 0)
+        })
+}
+
+/// Returns true for the α-carbon of a plain carbonyl group beside the C–H between two others, which is far more acidic.
+fn is_behind_active_methine(step: &Step<'_>, alpha: u32) -> bool {
+    let it = &step.before;
+    it.is_sp3(alpha)
+        && !is_active_methylene(it, alpha)
+        && it.next_to(alpha).any(|next| is_active_methylene(it, next) && step.is_untouched(next))
+}
+
+/// Returns true for the enolate of an ester, amide or imide and an aldehyde beside a free primary amine, which makes the imine.
+fn takes_amine_first(step: &Step<'_>, alpha: u32, aldehyde: u32) -> bool {
+    let it = &step.before;
+    it.group(aldehyde) == Group::Aldehyde
+        && it.next_to(alpha).any(|acyl| matches!(it.group(acyl), Group::Ester | Group::Amide | Group::Imide))
+        && step.atoms().any(|atom| it.group(atom) == Group::PrimaryAmine && step.is_untouched(atom))
 }

@@ -334,7 +334,7 @@ fn keeps_base_labile_group(step: &Step<'_>, protecting_group: ProtectingGroup, a
                 Group::Ester => protecting_group == ProtectingGroup::Amide && !anilide && !is_freed(other),
                 // Isocyanates take hydroxide, and the imides of rings open (Clayden, Greeves and Warren, chapter 10).
                 Group::Isocyanate => true,
-                Group::Imide => is_open_imide(before, other),
+                Group::Imide | Group::Weinreb => is_open_imide(before, other),
                 Group::Alkyl => {
                     is_hydrolysed_halide(before, other)
                         || protecting_group == ProtectingGroup::Ester
@@ -367,7 +367,11 @@ pub fn is_open_imide(it: &Facts, carbon: u32) -> bool {
         it.group(nitrogen) == Group::ImideNitrogen
             && it.hydrogens(nitrogen) == 0
             && !it.is_aromatic(nitrogen)
-            && it.next_to(nitrogen).filter(|&next| it.group(next) == Group::Imide).count() == 2
+            && it
+                .next_to(nitrogen)
+                .filter(|&next| matches!(it.group(next), Group::Imide | Group::Weinreb))
+                .count()
+                == 2
     };
     it.is_in_ring(carbon) && it.next_to(carbon).any(is_imide)
 }
@@ -521,6 +525,7 @@ fn hydrolysis(step: &Step<'_>, carbon: u32) -> Verdict {
                 _ => 60,
             }
         }
+        Group::Carbonate => 70,
         Group::Nitrile => 20,
         Group::Amide | Group::Weinreb => 12,
         _ => 0,

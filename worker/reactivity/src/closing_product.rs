@@ -32,6 +32,14 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         Event::Alkylation { nucleophile, carbon, .. } if is_amide_acetal(&step.before, carbon) => {
             step.atoms().any(|atom| is_base_labile_halide(step, atom, nucleophile))
         }
+        // Acid in an alcohol, by the other bond that templates name.
+        Event::Alkylation { nucleophile, leaving, .. }
+            if step.before.group(nucleophile) == Group::AcidOxygen && step.before.is_hydroxyl(leaving) =>
+        {
+            step.before
+                .next_to(nucleophile)
+                .any(|acid| step.atoms().any(|atom| alkylates_acid(step, atom, acid, leaving)))
+        }
         Event::Alkylation { nucleophile, carbon, .. }
             if is_thiol_of_free_azole(&step.before, nucleophile) =>
         {
@@ -103,11 +111,15 @@ fn closes_on_acid(step: &Step<'_>, amine: u32, acid: u32) -> bool {
         })
 }
 
-/// Returns true for a benzylic bromide or iodide in the molecule of an acid that an amine is to take: the carboxylate and the amine take it first.
+/// Returns true for a benzylic bromide or iodide in the molecule of an acid that an amine is to take: the carboxylate and the amine take it first. Beside the acid it closes to the phthalide with an alcohol, too.
 fn alkylates_acid(step: &Step<'_>, carbon: u32, acid: u32, nucleophile: u32) -> bool {
     let it = &step.before;
+    let is_ortho = || {
+        it.next_to(carbon)
+            .any(|ipso| it.next_to(ipso).any(|ortho| it.is_aromatic(ortho) && it.bond(ortho, acid).is_some()))
+    };
     it.is_sp3(carbon)
-        && it.element(nucleophile) == N
+        && (it.element(nucleophile) == N || it.is_hydroxyl(nucleophile) && is_ortho())
         && it.aryls(carbon) > 0
         && step.are_in_same_molecule(carbon, acid)
         && it.next_to(carbon).any(|next| matches!(it.element(next), BR | I) && step.is_untouched(next))

@@ -366,11 +366,12 @@ mod tests {
         assert!(dioxole.leaves_out("aluminium chloride"));
         assert_eq!(dioxole.missing(&solvent), [(Reagent, "tin(IV) chloride")]);
 
+        let metal = |precursors: &[&str]| {
+            step("Grignard or organolithium addition", precursors).missing(&[(Solvent, "THF")])
+        };
         let halide = "COC(=O)c1ccc(Br)cc1";
-        let grignard =
-            |precursors| step("Grignard or organolithium addition", precursors).missing(&[(Solvent, "THF")]);
-        assert_eq!(grignard(&[halide, "CC(C)=O"]), [(Reagent, "isopropylmagnesium chloride")]);
-        assert_eq!(grignard(&[halide, "C[Mg]Br"]), []);
+        assert_eq!(metal(&[halide, "CC(C)=O"]), [(Reagent, "isopropylmagnesium chloride")]);
+        assert_eq!(metal(&[halide, "C[Mg]Br"]), []);
 
         let acid = ["O=C(O)CCCc1ccccc1"];
         let acylation = step("Friedel-Crafts acylation", &acid);

@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::queries::*;
 use crate::refusal::Refusal;
 
-/// Refuses the acylation of such a group, and the cleavage of its ester by base.
+/// Refuses the acylation of such a group, its silylation by more than trimethylsilyl chloride, and the cleavage of its ester by base.
 ///
 /// # Errors
 /// Fails with [`Refusal::Hindered`].
@@ -17,10 +17,18 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         Event::Acylation { nucleophile, carbon } => {
             it.is_hydroxyl(nucleophile)
                 && !step.are_in_same_molecule(nucleophile, carbon)
+                && !is_trifluoroacetyl(it, carbon)
+                && is_shielded(it, nucleophile)
+        }
+        Event::Silylation { nucleophile } => {
+            step.gained(nucleophile).any(|(silicon, _)| !is_trimethylsilyl(it, silicon))
                 && is_shielded(it, nucleophile)
         }
         Event::Cleavage { atom, root } => {
-            it.element(atom) == O && it.is_carbonyl(root) && is_shielded(it, atom)
+            it.element(atom) == O
+                && it.is_carbonyl(root)
+                && !is_trifluoroacetyl(it, root)
+                && is_shielded(it, atom)
         }
         _ => false,
     };
@@ -35,6 +43,14 @@ fn is_shielded(it: &Facts, oxygen: u32) -> bool {
         sides().all(|near| it.next_to(near).any(|far| far != carbon && methyl_of(it, far).is_some()))
             && sides().any(|near| is_beside_methyl(it, [oxygen, carbon, near]))
     })
+}
+
+fn is_trifluoroacetyl(it: &Facts, acyl: u32) -> bool {
+    it.next_to(acyl).any(|next| it.is_trifluoromethyl(next))
+}
+
+fn is_trimethylsilyl(it: &Facts, silicon: u32) -> bool {
+    it.next_to(silicon).filter(|&next| it.hydrogens(next) == 3).count() == 3
 }
 
 /// Methyl group of a quaternary carbon.

@@ -3,14 +3,17 @@
 //! Sources: Lichtenthaler, Chem. Rev. 1961, 61, 607, for the Perkow reaction; Gawley, Org. React. 1988, 35, 1, for oximes with a heteroatom on the α-carbon, which fragment; Dömling
 //! and Ugi, Angew. Chem. Int. Ed. 2000, 39, 3168, for isocyanides, whose nitrilium ion is linear; Corbridge, "Phosphorus" (2013), chapter 5, for triesters of phosphoric acid; Joule
 //! and Mills, "Heterocyclic Chemistry" (2010), chapters 25 and 28, for aminopyrazoles; Stetter, Angew. Chem. Int. Ed. Engl. 1976, 15, 639, and Charette and Beauchemin, Org. React.
-//! 2001, 58, 1, for the reactions that bear their names; Coldham and Hufton, Chem. Rev. 2005, 105, 2765, for azomethine ylides.
+//! 2001, 58, 1, for the reactions that bear their names; Coldham and Hufton, Chem. Rev. 2005, 105, 2765, for azomethine ylides; Maryanoff and
+//! Reitz, Chem. Rev. 1989, 89, 863, for phosphonates, which need an acceptor; Grandberg, Chem. Heterocycl. Compd. 1974, 10, 501, for tryptamines of halo aldehydes.
 
 use chem::Order;
 
+use crate::carbon_acid::is_active_methylene;
 use crate::change::{Facts, Step};
 use crate::competition::closed_ring_size;
 use crate::event::Event;
-use crate::group::Group;
+use crate::fischer::closes_indole;
+use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 use crate::refusal::Refusal;
 
@@ -27,6 +30,18 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         let is_diverted = match *event {
             Event::Alkylation { nucleophile, carbon, leaving } => is_perkow(it, nucleophile, carbon, leaving),
             Event::Cleavage { atom, root } => leaves_like_alkyl(step, atom, root),
+            Event::Olefination { ylide, carbon } => {
+                let is_own_aldehyde = |atom: u32| {
+                    it.group(atom) == Group::Aldehyde
+                        && step.is_untouched(atom)
+                        && step.are_in_same_molecule(atom, ylide)
+                };
+                step.atoms().any(is_own_aldehyde) || is_plain_ylide_on_acid(step, ylide, carbon)
+            }
+            Event::Deoxyhalogenation { carbon, oxygen } => opens_epoxide_inside(step, carbon, oxygen),
+            Event::AromaticSubstitution { carbon, element: CL, .. } => {
+                loses_oxide(step, carbon) && step.atoms().any(|atom| is_free_alcohol(step, atom))
+            }
             Event::AromaticSubstitution { carbon, electrophile: Some(acyl), .. } => {
                 closes_on_azole_nitrogen(step, carbon, acyl)
             }
@@ -34,6 +49,24 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         };
         if is_diverted {
             return Err(Refusal::CompetingGroup);
+        }
+        let is_inert = match *event {
+            Event::Olefination { ylide, .. } => is_plain_phosphonate(it, ylide),
+            Event::Arylation { nucleophile, carbon, leaving } => {
+                is_heavy_halogen(it.element(leaving))
+                    && it.is_amine(nucleophile)
+                    && is_on_free_imidazopyridine(it, carbon)
+            }
+            Event::ReductiveAmination { nitrogen, .. } => it.group(nitrogen) == Group::ImideNitrogen,
+            Event::NitrogenOxidation { nitrogen } => is_beside_chloride_of_diazine(it, nitrogen),
+            Event::ConjugateAddition { nucleophile, carbon, partner } => {
+                it.group(nucleophile) == Group::Organometal && is_isolated_alkene(it, [carbon, partner])
+            }
+            Event::Acetalisation { carbon } => is_chloromethylated_acid(step, carbon),
+            _ => false,
+        };
+        if is_inert {
+            return Err(Refusal::Unreactive);
         }
     }
     for (from, to) in step.joined() {
@@ -51,6 +84,15 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         }
         if is_ylide_of_acylated_amine(step, from, to) {
             return Err(Refusal::Unreactive);
+        }
+        if is_ritter_beside_sulfone(step, from, to) {
+            return Err(Refusal::Unreactive);
+        }
+        if is_outer_ketone_of_three(step, from, to)
+            || closes_before_indole(step, from, to)
+            || is_cyanide_on_ring_halide(step, from, to)
+        {
+            return Err(Refusal::CompetingGroup);
         }
         let is_aryl_ester = |atom: u32| is_ester_of_phenol(step, atom);
         if is_thionated_between_nitrogens(step, from, to)
@@ -244,4 +286,147 @@ fn is_amine_on_oxoazine(step: &Step<'_>, amine: u32, carbon: u32) -> bool {
 fn is_ester_of_phenol(step: &Step<'_>, oxygen: u32) -> bool {
     let it = &step.before;
     it.group(oxygen) == Group::EsterOxygen && it.aryls(oxygen) > 0 && step.is_untouched(oxygen)
+}
+
+/// Returns true for the carbon of a phosphonate or phosphine oxide without an acceptor or aryl group, whose alkoxide does not lose phosphate.
+fn is_plain_phosphonate(it: &Facts, ylide: u32) -> bool {
+    it.next_to(ylide).any(|next| it.element(next) == P && it.count(next, O) == 3)
+        && !it.is_benzylic_or_allylic(ylide)
+        && it
+            .next_to(ylide)
+            .all(|next| it.element(next) == P || !it.is_acceptor(next) && it.element(next) == C)
+}
+
+/// Returns true for a nitrogen of a diazine beside a carbon with chlorine: a peracid takes water to the chloride first.
+fn is_beside_chloride_of_diazine(it: &Facts, nitrogen: u32) -> bool {
+    it.group(nitrogen) == Group::Azine
+        && it.ring(nitrogen) == 6
+        && it.next_to(nitrogen).any(|next| it.count(next, CL) == 1)
+        && aromatic_positions(&it.structure, nitrogen).iter().any(|&(atom, _)| it.element(atom) == N)
+}
+
+/// Returns true for the ends of a double bond that no acceptor, arene or second double bond draws on.
+fn is_isolated_alkene(it: &Facts, ends: [u32; 2]) -> bool {
+    ends.into_iter().all(|end| {
+        it.group(end) == Group::Alkene
+            && it.next_to(end).all(|next| ends.contains(&next) || it.is_sp3(next) && it.count(next, O) == 0)
+    })
+}
+
+/// Returns true for formaldehyde that is to join a free acid and take a halide: acyl chlorides and zinc chloride do so.
+fn is_chloromethylated_acid(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    it.group(carbon) == Group::Aldehyde
+        && it.hydrogens(carbon) == 2
+        && step.gained(carbon).any(|(next, _)| it.group(next) == Group::AcidOxygen)
+        && step.gained(carbon).any(|(next, _)| is_halogen(it.element(next)))
+}
+
+/// Returns true for a hydrogen halide and the inner carbon of a terminal epoxide without an arene or double bond on it: the halide takes the end.
+fn opens_epoxide_inside(step: &Step<'_>, carbon: u32, oxygen: u32) -> bool {
+    let it = &step.before;
+    it.ring(oxygen) == 3
+        && it.hydrogens(carbon) == 1
+        && !it.is_benzylic_or_allylic(carbon)
+        && it.next_to(oxygen).any(|end| end != carbon && it.hydrogens(end) == 2)
+        && step
+            .gained(carbon)
+            .any(|(halide, _)| is_heavy_halogen(it.element(halide)) && it.degree(halide) == 0)
+}
+
+/// Returns true for a nitrile and a tertiary carbon two bonds from a sulfonyl group, which bears no cation.
+fn is_ritter_beside_sulfone(step: &Step<'_>, nitrogen: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    it.group(nitrogen) == Group::NitrileNitrogen
+        && it.element(carbon) == C
+        && it.next_to(carbon).any(|alpha| {
+            it.element(alpha) == C
+                && it.next_to(alpha).any(|sulfur| it.element(sulfur) == S && it.oxo(sulfur) == 2)
+        })
+}
+
+/// Returns true for a metal that is to take the ketone beside the middle one of three carbonyl groups, which it takes first.
+fn is_outer_ketone_of_three(step: &Step<'_>, metal: u32, ketone: u32) -> bool {
+    let it = &step.before;
+    let is_middle = |next: u32| {
+        it.group(next) == Group::Ketone
+            && step.is_untouched(next)
+            && it.next_to(next).filter(|&acyl| it.is_carbonyl(acyl)).count() == 2
+    };
+    it.element(metal) == C
+        && it.group(ketone) == Group::Ketone
+        && it.next_to(ketone).filter(|&acyl| it.is_carbonyl(acyl)).count() == 1
+        && it.next_to(ketone).any(is_middle)
+}
+
+/// Returns true for the arene of a hydrazine and the carbon beside the carbonyl group of a 4-halobutanal: the hydrazone closes on the halide, to the tryptamine or the pyrazoline.
+fn closes_before_indole(step: &Step<'_>, arene: u32, alpha: u32) -> bool {
+    let it = &step.before;
+    closes_indole(step, arene, alpha).is_some()
+        && it
+            .distances(alpha, 3)
+            .into_iter()
+            .any(|(atom, _)| it.is_alkyl_halide(atom) && step.is_untouched(atom))
+}
+
+/// Returns true for cyanide and a secondary halide of a ring of six, which it eliminates.
+fn is_cyanide_on_ring_halide(step: &Step<'_>, cyanide: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    it.is_cyano(cyanide)
+        && it.is_sp3(carbon)
+        && it.ring(carbon) == 6
+        && it.hydrogens(carbon) == 1
+        && !it.is_benzylic_or_allylic(carbon)
+        && step.lost(carbon).any(|(gone, _)| is_heavy_halogen(it.element(gone)))
+}
+
+/// Returns true for a carbon of a ring whose N-oxide leaves.
+fn loses_oxide(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    aromatic_positions(&it.structure, carbon).into_iter().any(|(atom, _)| {
+        it.element(atom) == N
+            && it.at(atom).charge == 1
+            && step.lost(atom).any(|(gone, _)| it.element(gone) == O)
+    })
+}
+
+/// Returns true for a free alcohol that stays, which phosphoryl chloride takes.
+fn is_free_alcohol(step: &Step<'_>, atom: u32) -> bool {
+    let it = &step.before;
+    matches!(it.group(atom), Group::PrimaryAlcohol | Group::SecondaryAlcohol)
+        && it.hydrogens(atom) > 0
+        && step.is_untouched(atom)
+}
+
+/// Returns true for a carbon of the pyridine of an imidazopyridine with its N–H and without a nitro group, whose anion holds the halide (Joule and Mills 2010, chapter 28): chemists close the
+/// imidazole last.
+fn is_on_free_imidazopyridine(it: &Facts, carbon: u32) -> bool {
+    let near = || {
+        it.distances(carbon, 4)
+            .into_iter()
+            .map(|(atom, _)| atom)
+            .filter(|&atom| it.shares_arene(carbon, atom))
+    };
+    let nitrogens = |size: u8| near().filter(|&atom| it.element(atom) == N && it.ring(atom) == size).count();
+    it.ring(carbon) == 6
+        && nitrogens(6) == 1
+        && nitrogens(5) == 2
+        && near().any(|atom| {
+            it.group(atom) == Group::Azole
+                && it.hydrogens(atom) > 0
+                && it.next_to(atom).any(|next| it.is_shared_by_aromatic_rings(next))
+                && it.count(atom, N) == 0
+        })
+        && !near().any(|atom| it.next_to(atom).any(|next| it.is_nitro(next)))
+}
+
+/// Returns true for a phosphorus ylide without an acceptor and a ketone beside a methylene group with a second one, whose proton it takes.
+fn is_plain_ylide_on_acid(step: &Step<'_>, ylide: u32, ketone: u32) -> bool {
+    let it = &step.before;
+    it.next_to(ylide).all(|next| !it.is_acceptor(next))
+        && it.next_to(ketone).any(|alpha| {
+            is_active_methylene(it, alpha)
+                && it.next_to(alpha).any(|next| it.element(next) == S)
+                && step.is_untouched(alpha)
+        })
 }

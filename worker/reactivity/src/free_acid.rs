@@ -48,7 +48,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             {
                 return Err(Refusal::Unreactive);
             }
-            // The carbenoid takes the stronger acid (Moody and others, Tetrahedron 1995, 51, 10811).
+            // The carbenoid takes the stronger acid (Miller and Moody, Tetrahedron 1995, 51, 10811).
             Event::ReductiveEtherification { oxygen, carbon }
                 if it.is_diazo(carbon) && step.atoms().any(|atom| is_stronger_acid(step, atom, oxygen)) =>
             {

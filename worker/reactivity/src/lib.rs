@@ -15,6 +15,7 @@
 mod acid_labile_esters;
 mod acidity;
 mod acylation;
+mod alkoxide_shift;
 mod alkylation;
 mod amine_closure;
 mod arene;
@@ -42,6 +43,7 @@ mod closing_product;
 mod competition;
 mod conditions;
 mod crowded_alcohol;
+mod crowded_carbon;
 mod diverted;
 mod donors;
 mod electrophile;

@@ -311,6 +311,15 @@ fn keeps_nitrogen_mustard(step: &Step<'_>, amine: u32, carbon: u32) -> bool {
 
 fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> Verdict {
     let it = &step.before;
+    // A halide that takes an alcohol is no ester.
+    let is_acyl = |image: u32| step.after.is_carbonyl(image) && !it.is_carbonyl(carbon);
+    if it.is_alcohol(nucleophile)
+        && is_heavy_halogen(it.element(leaving))
+        && it.hydrogens(carbon) > 0
+        && step.image(carbon).is_some_and(is_acyl)
+    {
+        return Err(Refusal::OxidationState);
+    }
     let is_hydroxyl = it.is_hydroxyl(leaving);
     let is_defined = || step.image(carbon).is_some_and(|image| step.after.at(image).centre.is_some());
     if is_hydroxyl && it.group(nucleophile) == Group::NitrileNitrogen && is_defined() {

@@ -514,5 +514,10 @@ pub fn is_deoxygenated_beside_halide(step: &Step<'_>, carbon: u32) -> bool {
         && step.lost_oxo(carbon)
         && it.aryls(carbon) == 0;
     by_radical && step.atoms().any(is_kept)
-        || by_base && it.next_to(carbon).any(|alpha| it.is_alkyl_halide(alpha))
+        || by_base
+            && it.next_to(carbon).any(|alpha| {
+                it.is_alkyl_halide(alpha)
+                    || it.group(alpha) == Group::Alkene
+                        && it.next_to(alpha).any(|next| is_heavy_halogen(it.element(next)))
+            })
 }

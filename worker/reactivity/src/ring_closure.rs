@@ -123,10 +123,12 @@ fn carboxylate_closes(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
         })
 }
 
-/// Returns true for the N–H of an amide, carbamate or urea in no aromatic ring.
+/// Returns true for the N–H of an amide, carbamate, urea or sulfonamide in no aromatic ring.
 fn is_weak_amide(it: &Facts, nitrogen: u32) -> bool {
-    let is_acylated =
-        matches!(it.group(nitrogen), Group::AmideNitrogen | Group::CarbamateNitrogen | Group::UreaNitrogen);
+    let is_acylated = matches!(
+        it.group(nitrogen),
+        Group::AmideNitrogen | Group::CarbamateNitrogen | Group::UreaNitrogen | Group::SulfonamideNitrogen
+    );
     is_acylated && it.hydrogens(nitrogen) > 0 && !it.is_aromatic(nitrogen)
 }
 

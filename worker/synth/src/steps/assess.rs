@@ -13,8 +13,8 @@ use crate::graph::nodes::{Assessment, Proposal, ReactionId, ValidationState};
 use crate::model::RetroModel;
 use crate::steps::confidence::TemplateEvidence;
 
-/// Confidence below which a step is refused. In three readings it is lower for 9 of 82 wrong steps and for none of 428 sound
-/// ones; it costs 30 of 2,920 textbook steps.
+/// Confidence below which a step is refused. In five readings, each predicted by those before it, it is lower for 44 of 247 wrong
+/// steps, 51 of 534 doubtful ones and 16 of 1,626 sound ones; it costs 33 of 4,380 textbook steps.
 const LEAST_CONFIDENCE: f32 = 0.15;
 
 /// Lowest probability of a step that counts for this.

@@ -1,4 +1,4 @@
-//! What strict readers' verdicts on other steps say of the atoms that a step changes and leaves.
+//! Part of the confidence in a step that its atoms give, by strict readers' verdicts on other steps: the kinds that the step changes and leaves.
 //!
 //! A logistic regression of sound against other steps on the step's class, the kinds of its atoms with their places
 //! ([`reactivity::surroundings`]), and the pairs of both. `worker/training/fit_confidence.py` writes its weights into `tables/surroundings.tsv`.

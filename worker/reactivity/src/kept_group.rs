@@ -7,6 +7,7 @@
 use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
+use crate::polar::is_vinyl_ketone;
 use crate::queries::*;
 use crate::refusal::Refusal;
 
@@ -171,16 +172,6 @@ fn is_without_acceptor(it: &Facts, carbon: u32) -> bool {
 /// Returns true for a methyl group of an arene without a second activating group.
 fn is_arylmethyl(it: &Facts, carbon: u32) -> bool {
     it.is_sp3(carbon) && it.hydrogens(carbon) == 3 && it.aryls(carbon) == 1
-}
-
-/// Returns true for the end of the double bond of a vinyl ketone, to which amines add at room temperature.
-fn is_vinyl_ketone(it: &Facts, carbon: u32) -> bool {
-    it.hydrogens(carbon) == 2
-        && it
-            .doubly(carbon, |alpha| {
-                it.element(alpha) == C && it.next_to(alpha).any(|next| it.group(next) == Group::Ketone)
-            })
-            .is_some()
 }
 
 fn is_ketone_oxygen(it: &Facts, oxygen: u32) -> bool {

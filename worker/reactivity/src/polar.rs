@@ -106,9 +106,9 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
     }
 }
 
-/// Returns true for a ketone with a methylene group on its α-carbon, which adds an alcohol in acid before the carbonyl group does (Clayden, Greeves and Warren, chapter
-/// 22).
-fn is_vinyl_ketone(it: &Facts, ketone: u32) -> bool {
+/// Returns true for a ketone with a methylene group on its α-carbon, which adds amines, and an alcohol in acid, before the carbonyl group does (Clayden, Greeves and
+/// Warren, chapter 22).
+pub fn is_vinyl_ketone(it: &Facts, ketone: u32) -> bool {
     it.group(ketone) == Group::Ketone && it.next_to(ketone).any(|alpha| it.has_methylene(alpha))
 }
 

@@ -1,6 +1,6 @@
 //! Atoms of a step by their kind and place, by which strict readers' verdicts on other steps are held against it.
 //!
-//! What a chemist asks of a step that no rule refuses: what changes, what stands beside it, and what else the molecules bear. The kinds
+//! A chemist asks of a step that no rule refuses what changes, what stands beside it, and what else the molecules bear. The kinds
 //! are the groups of `group.rs`; carbon without a heteroatom is told by its hydrogens and neighbours.
 
 use std::collections::BTreeSet;

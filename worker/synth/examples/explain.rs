@@ -12,6 +12,10 @@ use std::path::Path;
 use chem::Molecule;
 use synth::{ProposedBy, RetroModel, explain};
 
+/// The same allocator as in the worker.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args().nth(1).ok_or("usage: explain MODEL_DIR < REACTIONS")?;
     let model = RetroModel::load(Path::new(&folder))?;

@@ -3,3 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may stop and report")]
 
 mod steps;
+
+/// The same allocator as in the worker.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

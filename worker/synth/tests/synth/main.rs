@@ -14,3 +14,7 @@ mod model;
 mod one_step;
 mod search;
 mod toy;
+
+/// The same allocator as in the worker.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,7 +1,8 @@
-//! Tertiary alkoxides that rearrange or fall apart before a halide takes them.
+//! Alkoxides that rearrange or fall apart before a halide takes them, and those that an epichlorohydrin becomes.
 //!
 //! Sources: Paquette and Hofferberth, Org. React. 2003, 62, 477, for α-ketols; Payne, J. Org. Chem. 1962, 27, 3819, for epoxy alcohols; Clayden, Greeves and Warren, chapter 26, for aldols,
-//! which base takes apart.
+//! which base takes apart; McClure, Arison and Baldwin, J. Am. Chem. Soc. 1979, 101, 3666, for epichlorohydrin, whose ring phenoxides open; Wendler, in "Molecular Rearrangements",
+//! ed. de Mayo (1964), for the side chain of corticosteroids.
 
 use crate::change::{Facts, Step};
 use crate::event::Event;
@@ -12,7 +13,7 @@ use crate::refusal::Refusal;
 /// Refuses the alkylation of such an alkoxide.
 ///
 /// # Errors
-/// Fails with [`Refusal::SelfReacting`].
+/// Fails with [`Refusal::SelfReacting`], for an epichlorohydrin of one configuration with [`Refusal::Retention`].
 pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     let it = &step.before;
     let is_lost = |event: &Event| match *event {
@@ -20,9 +21,18 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             it.group(nucleophile) == Group::TertiaryAlcohol
                 && is_heavy_halogen(it.element(leaving))
                 && it.next_to(nucleophile).any(|carbinol| shifts(it, carbinol))
+                || is_heavy_halogen(it.element(leaving))
+                    && it.next_to(nucleophile).any(|methylene| is_of_dihydroxyacetone(it, methylene))
         }
         _ => false,
     };
+    let is_reversed = |event: &Event| {
+        matches!(*event, Event::Alkylation { carbon, leaving, .. }
+            if it.element(leaving) == CL && it.next_to(carbon).any(|next| is_centre_of_epoxide(step, next)))
+    };
+    if events.iter().any(is_reversed) {
+        return Err(Refusal::Retention);
+    }
     if events.iter().any(is_lost) { Err(Refusal::SelfReacting) } else { Ok(()) }
 }
 
@@ -38,5 +48,29 @@ fn shifts(it: &Facts, carbinol: u32) -> bool {
             matches!(it.group(next), Group::Ketone | Group::Aldehyde)
                 || it.is_beside_epoxide_oxygen(next)
                 || is_enolisable(next)
+        })
+}
+
+/// Returns true for the carbon of an epoxide with one configuration that stays. A nucleophile opens the ring at its other end, and the alkoxide closes it on the chloride: the other enantiomer forms.
+fn is_centre_of_epoxide(step: &Step<'_>, carbon: u32) -> bool {
+    step.before.is_beside_epoxide_oxygen(carbon)
+        && step.before.at(carbon).centre.is_some()
+        && step.image(carbon).is_some_and(|image| {
+            step.after.is_beside_epoxide_oxygen(image) && step.after.at(image).centre.is_some()
+        })
+}
+
+/// Returns true for the methylene group of an α-ketol whose ketone bears a tertiary alcohol on its other side.
+fn is_of_dihydroxyacetone(it: &Facts, methylene: u32) -> bool {
+    let is_carbinol = |next: u32| {
+        it.is_sp3(next) && it.carbons(next) == 3 && it.next_to(next).any(|oxygen| it.is_hydroxyl(oxygen))
+    };
+    it.is_sp3(methylene)
+        && it.hydrogens(methylene) == 2
+        && it.next_to(methylene).any(|ketone| {
+            it.group(ketone) == Group::Ketone
+                && it
+                    .next_to(ketone)
+                    .any(|next| next != methylene && it.hydrogens(next) == 0 && is_carbinol(next))
         })
 }

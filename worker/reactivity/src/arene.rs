@@ -14,8 +14,8 @@ use crate::claisen::Claisen;
 use crate::competition::{closed_ring_size, gains_ring_bond};
 use crate::event::Event;
 use crate::friedel_crafts::{
-    carbon_electrophile, check_ring_closure, is_between_nitrogens, lewis_acid, loses_protection,
-    takes_vilsmeier_reagent,
+    alkylates_nitroarene, carbon_electrophile, check_ring_closure, is_between_nitrogens, lewis_acid,
+    loses_protection, takes_vilsmeier_reagent,
 };
 use crate::group::{Group, aromatic_positions, positions_beside};
 use crate::lithiation::is_lithiated;
@@ -100,6 +100,7 @@ fn partner(step: &Step<'_>, carbon: u32, electrophile: u32, oxide: bool) -> Verd
             Err(Refusal::Arene)
         }
         () if is_too_poor_for_closure(step, carbon, electrophile)
+            || alkylates_nitroarene(step, carbon, electrophile)
             || is_plain_aminoazine(step, carbon, electrophile)
             || is_aminoazine_and_haloketone(step, carbon, electrophile) =>
         {

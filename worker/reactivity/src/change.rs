@@ -88,6 +88,11 @@ impl Facts {
             && self.hydrogens(nitrogen) > 0
     }
 
+    /// Returns true for the nitrogen of an alkylamine, whatever else it bears.
+    pub(crate) fn is_alkylamine(&self, nitrogen: u32) -> bool {
+        matches!(self.group(nitrogen), Group::PrimaryAmine | Group::SecondaryAmine | Group::TertiaryAmine)
+    }
+
     /// Returns true for ammonia, and for the nitrogen of a primary or secondary alkylamine or aniline.
     pub(crate) fn is_simple_amine(&self, nitrogen: u32) -> bool {
         matches!(

@@ -23,7 +23,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         }
         Event::Deoxyhalogenation { carbon, .. } => is_beside_diarylcarbinol(it, carbon),
         Event::Acylation { nucleophile, carbon } => {
-            it.group(carbon) == Group::Chloroformate && is_shielded_tertiary(it, nucleophile)
+            matches!(it.group(carbon), Group::Chloroformate | Group::AcylHalide)
+                && is_shielded_tertiary(it, nucleophile)
         }
         _ => false,
     };

@@ -35,6 +35,9 @@ pub fn check_ring_closure(step: &Step<'_>, carbon: u32, acyl: u32) -> Verdict {
     if closes_lactam_first(step, carbon, acyl) {
         return Err(Refusal::CompetingGroup);
     }
+    if step.before.group(acyl) != Group::Anhydride && is_of_pyridine(&step.before, carbon) {
+        return Err(Refusal::Arene);
+    }
     if step.are_in_same_molecule(carbon, acyl) && closes_beside_substituent(step, carbon) {
         return Err(Refusal::Position);
     }
@@ -123,7 +126,7 @@ fn acylation(step: &Step<'_>, carbon: u32, acyl: u32) -> Verdict {
     if is_alpha_of_thienoazine(before, carbon) || is_across_drawn_quaternary(before, carbon) {
         return Err(Refusal::Position);
     }
-    if is_carbon_2_of_azole(before, carbon) {
+    if is_carbon_2_of_azole(before, carbon) || is_of_pyridine(before, carbon) {
         return Err(Refusal::Arene);
     }
     if group == Group::AcylHalide && loses_carbon_monoxide(before, carbon, acyl) {
@@ -159,6 +162,16 @@ fn alkylation(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdict {
     refuse_free_amines(step)?;
     refuse_benzylic_halides(step)?;
     position(step, carbon, -14, Electrophile::Acylation)
+}
+
+/// Returns true for a saturated electrophile and a benzene ring with a nitro group and no donor (March, chapter 11).
+pub fn alkylates_nitroarene(step: &Step<'_>, carbon: u32, alkyl: u32) -> bool {
+    let it = &step.before;
+    it.group(alkyl) == Group::Alkyl
+        && it.ring(carbon) == 6
+        && positions_beside(&it.structure, carbon, |next| it.is_nitro(next)) > 0
+        && score(it, carbon) < LEAST_WITH_ACYLIUM
+        && !is_lithiated(step, carbon)
 }
 
 /// Returns true for an alkyl halide or alcohol that needs a strong acid to join the ring beside a protecting group that the acid removes.
@@ -258,6 +271,22 @@ fn is_carbon_2_of_azole(it: &Facts, carbon: u32) -> bool {
         && it.next_to(carbon).any(|next| matches!(it.element(next), O | S) && it.is_aromatic(next))
 }
 
+/// Returns true for a carbon of a pyridine without an amino or hydroxyl group, whose salt or complex with the Lewis acid takes no acyl group (Joule and Mills 2010, chapter 8).
+fn is_of_pyridine(it: &Facts, carbon: u32) -> bool {
+    let positions = aromatic_positions(&it.structure, carbon);
+    let is_donor = |next: u32| {
+        it.element(next) == N && it.is_saturated(next)
+            || it.is_hydroxyl(next)
+            || it.element(next) == O && it.degree(next) == 1
+    };
+    it.ring(carbon) == 6
+        && positions.iter().any(|&(atom, _)| it.group(atom) == Group::Azine && it.ring(atom) == 6)
+        && positions.iter().all(|&(atom, _)| it.ring(atom) == 6)
+        && !positions
+            .iter()
+            .any(|&(atom, _)| it.next_to(atom).any(|next| !it.is_aromatic(next) && is_donor(next)))
+}
+
 /// Returns true for a tertiary acyl chloride and a ring without a donor, which takes the tertiary cation that is left when the acylium ion loses carbon monoxide
 /// (Rothstein and Saville, J. Chem. Soc. 1949, 1946). Cyclopropyl cations do not form.
 fn loses_carbon_monoxide(it: &Facts, carbon: u32, acyl: u32) -> bool {
@@ -281,12 +310,18 @@ fn refuse_free_amines(step: &Step<'_>) -> Verdict {
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
-/// Refuses Friedel–Crafts acylation beside a free alcohol, which is acylated first or leaves as a cation (March, chapter 11).
+/// Refuses Friedel–Crafts acylation beside a free alcohol or thiol, which is acylated first or leaves as a cation (March, chapter 11).
 fn refuse_free_alcohols(step: &Step<'_>) -> Verdict {
     let before = &step.before;
     let competing = step.atoms().any(|atom| {
-        matches!(before.group(atom), Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol)
-            && before.hydrogens(atom) > 0
+        matches!(
+            before.group(atom),
+            Group::PrimaryAlcohol
+                | Group::SecondaryAlcohol
+                | Group::TertiaryAlcohol
+                | Group::Thiol
+                | Group::Thiophenol
+        ) && before.hydrogens(atom) > 0
             && step.is_untouched(atom)
     });
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }

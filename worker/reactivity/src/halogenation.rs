@@ -94,16 +94,19 @@ fn is_taken_by_hydrogen_halide(step: &Step<'_>, oxygen: u32) -> bool {
     (is_alcohol || is_ether) && step.is_untouched(oxygen)
 }
 
-/// Returns true for a neopentylic alcohol and phosphorus tribromide or hydrogen bromide, whose phosphite does not take bromide and ionises with a shift (March, chapter 10).
+/// Returns true for a neopentylic alcohol and phosphorus tribromide or hydrogen bromide, whose phosphite does not take bromide and ionises with a shift, and for a secondary one of an open chain
+/// (March, chapter 10).
 fn is_slow_neopentyl(step: &Step<'_>, carbon: u32) -> bool {
     let it = &step.before;
     let is_slow_donor = |halogen: u32| {
         let is_phosphorus = |next: u32| it.element(next) == P && it.carbons(next) == 0;
         it.element(halogen) == BR && (it.degree(halogen) == 0 || it.next_to(halogen).any(is_phosphorus))
     };
-    it.hydrogens(carbon) == 2
-        && it.is_neopentylic(carbon)
-        && step.gained(carbon).any(|(halogen, _)| is_slow_donor(halogen))
+    let is_secondary =
+        || it.hydrogens(carbon) == 1 && !it.is_in_ring(carbon) && !it.is_benzylic_or_allylic(carbon);
+    it.is_neopentylic(carbon)
+        && (it.hydrogens(carbon) == 2 && step.gained(carbon).any(|(halogen, _)| is_slow_donor(halogen))
+            || is_secondary())
 }
 
 /// Returns true for one of two hydroxyethyl groups on an amine, if the other keeps its hydroxyl group: the first chloride makes the aziridinium ion, which takes the other alcohol to the

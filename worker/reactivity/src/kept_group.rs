@@ -69,6 +69,15 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             {
                 return Err(Refusal::CompetingGroup);
             }
+            // Radical bromination: N-bromosuccinimide takes the amine's lone pair first, and the amine takes the bromide that forms (Smith, "March's Advanced Organic Chemistry", chapter 14).
+            Event::Functionalisation { carbon, element: BR }
+                if it.is_sp3(carbon)
+                    && it.aryls(carbon) > 0
+                    && !it.is_alpha(carbon)
+                    && keeps(&|atom| it.is_alkylamine(atom)) =>
+            {
+                return Err(Refusal::Incompatible);
+            }
             Event::Deoxyhalogenation { carbon, .. } if it.next_to(carbon).any(|next| it.is_diazo(next)) => {
                 return Err(Refusal::Incompatible);
             }

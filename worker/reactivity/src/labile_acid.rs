@@ -3,6 +3,7 @@
 //! Sources: Clayden, Greeves and Warren, chapter 25, for β-keto acids; Smith, "March's Advanced Organic Chemistry", chapter 12, for nitro acids, which lose carbon dioxide
 //! as anions, and chapter 16, for thiocarbamic acids; Matteson, J. Organomet. Chem. 1999, 581, 51, for α-amino boronic acids, whose carbon moves from boron to nitrogen.
 
+use crate::arylation::has_open_boron;
 use crate::change::Facts;
 use crate::group::Group;
 use crate::queries::*;
@@ -67,4 +68,15 @@ pub fn is_labile_boronic_acid(it: &Facts, boron: u32) -> bool {
     it.element(boron) == B
         && it.next_to(boron).filter(|&next| it.is_hydroxyl(next)).count() > 1
         && it.next_to(boron).any(has_amine)
+}
+
+/// Returns true for the boron of an open boronic ester on the carbon beside the nitrogen of an azine, which falls off in the work-up: chemists take the halide and the other partner's boron
+/// (Cox and others, J. Am. Chem. Soc. 2016, 138, 9145).
+pub fn is_azinyl_boronate(it: &Facts, boron: u32) -> bool {
+    let is_beside_azine = |ipso: u32| {
+        it.ring(ipso) == 6
+            && has_open_boron(it, ipso)
+            && it.next_to(ipso).any(|next| it.group(next) == Group::Azine)
+    };
+    it.element(boron) == B && it.next_to(boron).any(is_beside_azine)
 }

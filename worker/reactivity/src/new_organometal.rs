@@ -47,10 +47,16 @@ fn is_acryloyl_halide(it: &Facts, acyl: u32) -> bool {
     it.group(acyl) == Group::AcylHalide && it.next_to(acyl).any(|alpha| it.group(alpha) == Group::Alkene)
 }
 
-/// Returns true for one aldehyde of glyoxal whose other one stays: its polymer takes a metal at both (March, chapter 16).
+/// Returns true for the aldehyde of glyoxal or methylglyoxal whose other carbonyl group stays: their hydrates and polymers take a metal at both (March, chapter 16).
 pub fn leaves_half_of_glyoxal(step: &Step<'_>, carbon: u32) -> bool {
-    let is_half = |atom: u32| step.before.group(atom) == Group::Aldehyde;
-    is_half(carbon) && step.before.next_to(carbon).any(|other| is_half(other) && step.is_untouched(other))
+    let it = &step.before;
+    let is_other = |other: u32| {
+        matches!(it.group(other), Group::Aldehyde | Group::Ketone)
+            && it.carbons(other) < 3
+            && it.aryls(other) == 0
+            && step.is_untouched(other)
+    };
+    it.group(carbon) == Group::Aldehyde && it.next_to(carbon).any(is_other)
 }
 
 /// Returns true for the carbon of an aryl, vinyl or plain alkyl halide that loses its halogen. Allyl and α-halo carbonyl compounds react
@@ -126,7 +132,7 @@ fn refuse_better_halide(step: &Step<'_>, carbon: u32) -> Verdict {
 }
 
 /// Refuses a halide whose molecule has a second alkyl halide, a nitro group, a ketone, an aldehyde, an imide or a thioamide, and an alkyl halide whose molecule has
-/// an ester or nitrile, which alkyl Grignard reagents do not spare as those of aryl iodides in the cold do.
+/// an ester, amide or nitrile or an amine or ether on the next carbon, which alkyl Grignard reagents do not spare as those of aryl iodides in the cold do.
 fn refuse_own_groups(step: &Step<'_>, carbon: u32) -> Verdict {
     let it = &step.before;
     let has_halogen =
@@ -134,6 +140,17 @@ fn refuse_own_groups(step: &Step<'_>, carbon: u32) -> Verdict {
     let own = || step.atoms().filter(|&atom| step.are_in_same_molecule(atom, carbon));
     let is_second = |atom: u32| atom != carbon && it.is_alkyl_halide(atom);
     if it.is_sp3(carbon) && own().any(is_second) {
+        return Err(Refusal::SelfReacting);
+    }
+    // Magnesium and a group on the next carbon leave the alkene (Clayden, Greeves and Warren, chapter 17).
+    let leaves = |beta: u32| {
+        it.is_sp3(beta)
+            && it.next_to(beta).any(|next| {
+                it.is_alkylamine(next)
+                    || matches!(it.group(next), Group::Ether | Group::ArylEther) && it.ring(next) != 3
+            })
+    };
+    if it.is_sp3(carbon) && it.next_to(carbon).any(leaves) {
         return Err(Refusal::SelfReacting);
     }
     let is_attacked = |atom: u32| {
@@ -144,7 +161,7 @@ fn refuse_own_groups(step: &Step<'_>, carbon: u32) -> Verdict {
                 | Group::Imide
                 | Group::AcylHalide
                 | Group::ThiocarbonylSulfur => true,
-                Group::Ester | Group::Nitrile | Group::Anhydride => it.is_sp3(carbon),
+                Group::Ester | Group::Nitrile | Group::Anhydride | Group::Amide => it.is_sp3(carbon),
                 _ => false,
             }
     };

@@ -242,7 +242,7 @@ pub fn acid_lability(it: &Facts, protecting_group: ProtectingGroup, atom: u32) -
     let rank = protecting_group.removal().acid;
     match protecting_group {
         // The ring's other bond holds the alcohol near.
-        ProtectingGroup::Tetrahydropyranyl if it.ring(atom) > 0 => rank - 10,
+        ProtectingGroup::Tetrahydropyranyl if it.ring(atom) > 0 && it.element(atom) == O => rank - 10,
         ProtectingGroup::Methoxybenzyl | ProtectingGroup::TertButylEther if it.element(atom) != O => 0,
         _ => rank,
     }

@@ -5,13 +5,14 @@ use crate::change::Step;
 use crate::event::{Event, events};
 use crate::refusal::Refusal;
 use crate::{
-    acid_labile_esters, acidity, alkoxide_shift, amine_closure, arene, aromatisation, arylation,
-    attacked_groups, azole, base_labile, beta_lactam, bifunctional, c_h_sites, carbanion, carbon_acid,
-    cleavage, closing_product, crowded_alcohol, crowded_carbon, diverted, donors, elimination,
+    acid_labile_esters, acidity, alkoxide_shift, amine_closure, angular_methyl, arene, aromatisation,
+    arylation, attacked_groups, azole, base_labile, beta_lactam, bifunctional, c_h_sites, carbanion,
+    carbon_acid, cleavage, closing_product, crowded_alcohol, crowded_carbon, diverted, donors, elimination,
     ester_exchange, fischer, fluorination, free_acid, hidden_cleavage, kept_group, labile_groups, lewis_acid,
     mechanism, michael_acceptor, mixture, multiple_bond, new_organometal, nitrile, origin, phthalide, polar,
-    quinone_methide, redox, richer_ring, rival_base, rival_halide, slow_pair, small_ring, stereo,
-    stopped_reduction, thioester, unactivated, unsuited_reagent, vinylogous, weak_amine, wrong_partner,
+    quinone_methide, redox, richer_ring, rival_base, rival_chloroazine, rival_halide, slow_alkylation,
+    slow_pair, small_ring, stereo, stopped_reduction, thioester, unactivated, unsuited_reagent, vinylogous,
+    weak_amine, wrong_partner,
 };
 
 /// Certainty of the rules about a step.
@@ -60,10 +61,12 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     michael_acceptor::check(step, &events)?;
     acidity::check(step, &events)?;
     rival_halide::check(step, &events)?;
+    rival_chloroazine::check(step, &events)?;
     unactivated::check(step, &events)?;
     rival_base::check(step, &events)?;
     weak_amine::check(step, &events)?;
     slow_pair::check(step, &events)?;
+    slow_alkylation::check(step, &events)?;
     base_labile::check(step, &events)?;
     phthalide::check(step, &events)?;
     free_acid::check(step, &events)?;
@@ -83,6 +86,7 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     stopped_reduction::check(step, &events)?;
     attacked_groups::check(step, &events)?;
     thioester::check(step, &events)?;
+    angular_methyl::check(step, &events)?;
     lewis_acid::check(step, &events)?;
     c_h_sites::check(step, &events)?;
     kept_group::check(step, &events)?;

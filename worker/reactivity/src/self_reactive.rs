@@ -2,7 +2,8 @@
 //!
 //! Sources: Dyer and Wright, J. Am. Chem. Soc. 1959, 81, 2138, and Hegarty and Frost, J. Chem. Soc., Perkin Trans. 2 1973, 1719, for aryl carbamates with a nucleophile in reach;
 //! Joule and Mills 2010, chapter 25, for benzimidazoles and benzoxazoles; Knochel, "Handbook of Functionalized Organometallics" (2005), chapter 4, for Grignard reagents with a second bromide;
-//! d'Ischia and others, Pigment Cell Melanoma Res. 2013, 26, 616, for dihydroxyindoles, which air turns into melanin; Clayden, Greeves and Warren, chapter 15, for triflates, and chapter 20, for silyl enol ethers.
+//! d'Ischia and others, Pigment Cell Melanoma Res. 2013, 26, 616, for dihydroxyindoles, which air turns into melanin; Clayden, Greeves and Warren, chapter 15, for triflates, and chapter 20, for silyl enol ethers;
+//! Coppola, J. Heterocycl. Chem. 1999, 36, 563, for benzoxazinones; Smith, "March's Advanced Organic Chemistry", chapter 16, for acyl groups on sulfur.
 
 use crate::change::Facts;
 use crate::group::Group;
@@ -17,17 +18,57 @@ pub fn reacts_with_itself(it: &Facts, atom: u32) -> bool {
                 || is_closing_carbamate(it, atom)
                 || is_glyoxylyl_halide(it, atom)
                 || is_halo_diazo(it, atom)
+                || is_halide_of_own_nucleophile(it, atom)
         }
         N => is_isocyanide_beside_nucleophile(it, atom) || is_free_dihydroxyindole(it, atom),
         O => is_silyl_enol_ether_of_alcohol(it, atom),
-        S => is_triflate_of_amine(it, atom),
+        S => is_triflate_of_amine(it, atom) || is_acylated_isothiourea(it, atom),
         _ => false,
     }
 }
 
 /// Returns true for an atom of such a group that goes as it forms, so that no step ends with it.
 pub fn closes_as_it_forms(it: &Facts, atom: u32) -> bool {
-    is_closing_carbamate(it, atom) || is_glyoxylyl_halide(it, atom) || is_halo_diazo(it, atom)
+    is_closing_carbamate(it, atom)
+        || is_glyoxylyl_halide(it, atom)
+        || is_halo_diazo(it, atom)
+        || is_halide_of_own_nucleophile(it, atom)
+        || is_acylated_isothiourea(it, atom)
+}
+
+/// Returns true for the acyl carbon of an acid halide that its own molecule takes: an amide N–H ortho to it closes the 3,1-benzoxazin-4-one, the N–H of its own pyrazole or imidazole couples two
+/// molecules to the diketopiperazine, and a free boronic acid exchanges oxygen for halogen.
+fn is_halide_of_own_nucleophile(it: &Facts, acyl: u32) -> bool {
+    if it.group(acyl) != Group::AcylHalide || it.count(acyl, O) == 0 {
+        return false;
+    }
+    let is_amide = |next: u32| it.group(next) == Group::AmideNitrogen && it.hydrogens(next) > 0;
+    let bears_amide = |ortho: u32| it.is_aromatic_carbon(ortho) && it.next_to(ortho).any(is_amide);
+    let is_closing = |ipso: u32| {
+        it.is_aromatic_carbon(ipso)
+            && (it.ring(ipso) == 6 && it.next_to(ipso).any(bears_amide)
+                || it.azole_nitrogens(ipso).count() == 2
+                    && it.azole_nitrogens(ipso).any(|nitrogen| it.hydrogens(nitrogen) > 0))
+    };
+    let is_boronic_acid = |atom: u32| {
+        it.element(atom) == B && it.next_to(atom).filter(|&next| it.is_hydroxyl(next)).count() > 1
+    };
+    it.next_to(acyl).any(is_closing)
+        || it.distances(acyl, 12).into_iter().any(|(atom, _)| is_boronic_acid(atom))
+}
+
+/// Returns true for the sulfur of an S-acylisothiourea, whose acyl group goes to a nitrogen.
+fn is_acylated_isothiourea(it: &Facts, sulfur: u32) -> bool {
+    let is_isothiourea = |carbon: u32| {
+        it.element(carbon) == C
+            && !it.is_aromatic(carbon)
+            && it.count(carbon, N) == 2
+            && it.doubly(carbon, |next| it.element(next) == N && !it.is_aromatic(next)).is_some()
+    };
+    it.element(sulfur) == S
+        && it.degree(sulfur) == 2
+        && it.next_to(sulfur).any(is_isothiourea)
+        && it.next_to(sulfur).any(|acyl| it.carbonyl(acyl).is_some_and(|other| it.element(other) == O))
 }
 
 /// Returns true for the carbon of an aryl carbamate with a free amine that closes a cyclic urea of five or six atoms, or a free alcohol that closes an oxazolidinone: the phenol leaves.

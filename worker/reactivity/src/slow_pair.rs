@@ -228,11 +228,14 @@ fn is_hydrazine_beside_acetate(step: &Step<'_>, nitrogen: u32) -> bool {
         && step.atoms().any(|atom| step.is_untouched(atom) && is_acetate_of_alcohol(it, atom))
 }
 
-/// Returns true for ammonia or a secondary amine and a ketone between two arenes, whose carbonyl group is hydride's.
+/// Returns true for ammonia or a secondary amine and a ketone between two arenes, and an N-alkylaniline and a ketone on one, whose carbonyl group is hydride's.
 fn is_diaryl_ketone(it: &Facts, nitrogen: u32, ketone: u32) -> bool {
-    matches!(it.group(nitrogen), Group::Ammonia | Group::SecondaryAmine)
-        && it.group(ketone) == Group::Ketone
-        && it.aryls(ketone) == 2
+    let most_aryls = match it.group(nitrogen) {
+        Group::Ammonia | Group::SecondaryAmine => 1,
+        Group::SecondaryAniline | Group::Diarylamine => 0,
+        _ => return false,
+    };
+    it.group(ketone) == Group::Ketone && it.aryls(ketone) > most_aryls
 }
 
 /// Returns true for an α-aminonitrile of an aldehyde or ketone, which loses cyanide as it condenses; its C–H is so acidic that a stereocentre is lost

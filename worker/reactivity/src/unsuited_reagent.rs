@@ -26,10 +26,28 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     if joins_azole_thiol_and_amine(step, events) {
         return Err(Refusal::CompetingGroup);
     }
+    if acylates_as_it_reduces(step, events) {
+        return Err(Refusal::Incompatible);
+    }
     for (from, to) in step.joined() {
         of_bond(step, from, to)?;
     }
     step.atoms().try_for_each(|atom| of_atom(step, atom))
+}
+
+/// Returns true for an acyl halide, chloroformate or carbonyldiimidazole beside the reduction of a nitro group: the acid, water or alcohol of the reduction takes it. Acids and anhydrides stay.
+fn acylates_as_it_reduces(step: &Step<'_>, events: &[Event]) -> bool {
+    let it = &step.before;
+    let is_lost = |event: &Event| {
+        matches!(*event, Event::Acylation { carbon, .. }
+            if matches!(it.group(carbon), Group::AcylHalide | Group::Chloroformate) || is_azolide(it, carbon))
+    };
+    events.iter().any(|event| matches!(event, Event::NitroReduction { .. })) && events.iter().any(is_lost)
+}
+
+/// Returns true for the acyl carbon of carbonyldiimidazole.
+fn is_azolide(it: &Facts, carbon: u32) -> bool {
+    it.next_to(carbon).filter(|&next| it.element(next) == N && it.is_aromatic(next)).count() > 1
 }
 
 fn of_event(step: &Step<'_>, event: &Event) -> Verdict {

@@ -1,4 +1,4 @@
-//! Vinylogous amides, whose carbonyl group is as slow as an amide's and whose nitrogen is as weak a nucleophile, and the carbinols of enamines.
+//! Vinylogous amides, whose carbonyl group is as slow as an amide's and whose nitrogen is as weak a nucleophile, the carbinols of enamines, and pyrazolones.
 //!
 //! Sources: Greenhill, Chem. Soc. Rev. 1977, 6, 277, and Elassar and El-Khair, Tetrahedron 2003, 59, 8463, for enaminones: borohydrides and ylides leave their
 //! carbonyl group, and the amino group of one is no amine; Clayden, Greeves and Warren, chapters 17 and 22, for the carbinol, which the nitrogen ionises.
@@ -30,10 +30,31 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     if events.iter().any(is_slow) {
         return Err(Refusal::Unreactive);
     }
+    if step.atoms().any(|carbon| is_reduced_pyrazolone(step, carbon)) {
+        return Err(Refusal::Unreactive);
+    }
     if step.joined().any(|(carbon, acyl)| is_acylated_enamide(step, carbon, acyl)) {
         return Err(Refusal::CompetingGroup);
     }
     Ok(())
+}
+
+/// Returns true for the imine carbon of a 2-pyrazolin-5-one with hydrogens on the carbon between, which is a hydroxypyrazole (Joule and Mills 2010, chapter 25): hydrides leave it.
+fn is_reduced_pyrazolone(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_hydrazone = |nitrogen: u32| it.element(nitrogen) == N && it.count(nitrogen, N) == 1;
+    let is_acylated = |alpha: u32| {
+        it.is_sp3(alpha)
+            && it.hydrogens(alpha) > 0
+            && it
+                .next_to(alpha)
+                .any(|acyl| it.is_carbonyl(acyl) && it.ring(acyl) == 5 && it.count(acyl, N) == 1)
+    };
+    it.group(carbon) == Group::ImineCarbon
+        && it.ring(carbon) == 5
+        && it.doubly(carbon, is_hydrazone).is_some()
+        && it.next_to(carbon).any(is_acylated)
+        && step.reordered(carbon).any(|(_, was, now)| was > now)
 }
 
 /// Returns true for the β-carbon of an enamide with its N–H and an acyl halide, which takes the nitrogen first (Carbery, Org. Biomol. Chem. 2008, 6, 3455).

@@ -1,4 +1,4 @@
-//! Partners that cannot form the bond that is drawn: azines that are no bases, sulfur dioxide without a source of chlorine, lactols beside diazo ketones.
+//! Partners that cannot form the bond that is drawn: azines that are no bases, alkenes too poor for a carbenoid or a peracid, sulfur dioxide without a source of chlorine, lactols beside diazo ketones.
 //!
 //! Sources: Joule and Mills 2010, chapters 4 and 14, for the amination of azine nitrogens, which takes a base;
 //! Smith, "March's Advanced Organic Chemistry", chapters 12 and 16, for carbenoids and lactols, which are aldehydes too.
@@ -18,6 +18,11 @@ pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
         let either = |wanted: &dyn Fn(u32, u32) -> bool| wanted(from, to) || wanted(to, from);
         if either(&|nitrogen, azine| is_aminating(it, nitrogen) && is_weak_azine(it, azine))
             || either(&|sulfur, ring| is_chlorine_missing(step, sulfur, ring))
+            || either(&|methylene, alkene| it.count(methylene, I) == 2 && is_poor_alkene(it, alkene))
+            || either(&|oxygen, carbon| is_phosphite_oxygen(it, oxygen) && it.is_alkyl_halide(carbon))
+            || either(&|oxygen, alkene| {
+                is_peracid_oxygen(it, oxygen) && is_poor_alkene(it, alkene) && is_terminal(it, alkene)
+            })
         {
             return Err(Refusal::Unreactive);
         }
@@ -53,4 +58,31 @@ fn is_chlorine_missing(step: &Step<'_>, sulfur: u32, ring: u32) -> bool {
         && it.next_to(ring).any(|next| is_heavy_halogen(it.element(next)))
         && step.image(sulfur).is_some_and(|image| step.after.count(image, CL) > 0)
         && !step.gained(sulfur).any(|(other, _)| it.element(other) == CL)
+}
+
+/// Returns true for a carbon of a double bond with an acceptor on either end, which zinc carbenoids and peracids leave: chemists take sulfur ylides and hydroperoxide.
+fn is_poor_alkene(it: &Facts, carbon: u32) -> bool {
+    !it.is_aromatic(carbon)
+        && it
+            .doubly(carbon, |far| {
+                it.element(far) == C && !it.is_aromatic(far) && (it.is_alpha(carbon) || it.is_alpha(far))
+            })
+            .is_some()
+}
+
+/// Returns true for a carbon of a double bond with a methylene group as either end.
+fn is_terminal(it: &Facts, carbon: u32) -> bool {
+    it.has_methylene(carbon) || it.hydrogens(carbon) == 2
+}
+
+/// Returns true for an oxygen of a peracid, any of which a template may take for the one that is given.
+fn is_peracid_oxygen(it: &Facts, oxygen: u32) -> bool {
+    let is_peroxide = |next: u32| it.element(next) == O && it.count(next, O) > 0;
+    let is_acyl = |atom: u32| it.is_carbonyl(atom) && it.next_to(atom).any(is_peroxide);
+    it.element(oxygen) == O && it.distances(oxygen, 2).into_iter().any(|(atom, _)| is_acyl(atom))
+}
+
+/// Returns true for the hydroxyl group of a hydrogen phosphonate, drawn as the phosphite: its anion takes an alkyl halide at phosphorus (Michaelis and Becker; Corbridge, "Phosphorus", 2013, chapter 6).
+fn is_phosphite_oxygen(it: &Facts, oxygen: u32) -> bool {
+    it.is_hydroxyl(oxygen) && it.next_to(oxygen).any(|next| it.element(next) == P && it.oxo(next) == 0)
 }

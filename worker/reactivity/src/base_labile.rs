@@ -65,6 +65,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             step.before.is_sp3(nucleophile)
                 && (is_beside_aldol(step, nucleophile)
                     || is_beside_halo_ketone(step, nucleophile)
+                    || step.atoms().any(|atom| is_gamma_halide(step, atom))
                     || step.atoms().any(|atom| is_acyloxymethyl(&step.before, atom)))
         }
         Event::Aldol { nucleophile, carbon } | Event::Olefination { ylide: nucleophile, carbon } => {
@@ -205,7 +206,7 @@ fn loses_halide_to_base(step: &Step<'_>, ends: [u32; 2]) -> bool {
 
 /// Returns true for an aldehyde or ketone that becomes an alkoxide three bonds from the carbonyl carbon of an ester, with which it closes the lactone.
 /// Esters of secondary and tertiary alcohols hold.
-fn closes_to_lactone(step: &Step<'_>, carbon: u32) -> bool {
+pub fn closes_to_lactone(step: &Step<'_>, carbon: u32) -> bool {
     let it = &step.before;
     let is_open_ester =
         |acyl: u32| is_ester_of_alcohol(it, acyl, 1) && !it.is_in_ring(acyl) && step.is_untouched(acyl);
@@ -368,4 +369,15 @@ fn is_beta_halide(it: &Facts, carbon: u32, is_acyl: impl Fn(u32) -> bool) -> boo
         && it
             .next_to(carbon)
             .any(|alpha| it.is_sp3(alpha) && it.hydrogens(alpha) > 0 && it.next_to(alpha).any(&is_acyl))
+}
+
+/// Returns true for the kept halogen's carbon three from an ester or ketone with hydrogens between: the base of a condensation closes the cyclopropane (Clayden, Greeves and Warren, chapter 31).
+fn is_gamma_halide(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_acyl = |acyl: u32| matches!(it.group(acyl), Group::Ester | Group::Ketone);
+    let is_enolisable =
+        |alpha: u32| it.is_sp3(alpha) && it.hydrogens(alpha) > 0 && it.next_to(alpha).any(is_acyl);
+    it.is_alkyl_halide(carbon)
+        && step.is_untouched(carbon)
+        && it.next_to(carbon).any(|beta| it.is_sp3(beta) && it.next_to(beta).any(is_enolisable))
 }

@@ -72,11 +72,19 @@ pub fn is_labile_boronic_acid(it: &Facts, boron: u32) -> bool {
 
 /// Returns true for the boron of an open boronic ester on the carbon beside the nitrogen of an azine, which falls off in the work-up: chemists take the halide and the other partner's boron
 /// (Cox and others, J. Am. Chem. Soc. 2016, 138, 9145).
-pub fn is_azinyl_boronate(it: &Facts, boron: u32) -> bool {
+fn is_azinyl_boronate(it: &Facts, boron: u32) -> bool {
     let is_beside_azine = |ipso: u32| {
         it.ring(ipso) == 6
             && has_open_boron(it, ipso)
             && it.next_to(ipso).any(|next| it.group(next) == Group::Azine)
     };
     it.element(boron) == B && it.next_to(boron).any(is_beside_azine)
+}
+
+/// Returns true for an atom of an acid that loses a group as it forms, so that no step ends with it.
+pub fn loses_group_as_it_forms(it: &Facts, atom: u32) -> bool {
+    is_keto_acid(it, atom)
+        || is_labile_acid(it, atom)
+        || is_labile_boronic_acid(it, atom)
+        || is_azinyl_boronate(it, atom)
 }

@@ -8,6 +8,7 @@
 //! Ed. 2002, 41, 1610, for nitroaryl Grignard reagents, which only iodides give; March also for dihalides, which close to rings or react at
 //! both ends.
 
+use crate::base_labile::closes_to_lactone;
 use crate::change::{Facts, Step};
 use crate::group::Group;
 use crate::halide_order::azole_position;
@@ -26,6 +27,10 @@ pub fn check(step: &Step<'_>) -> Verdict {
     for (carbon, other) in step.joined() {
         if is_made_metal(step, carbon) && is_acryloyl_halide(&step.before, other) {
             return Err(Refusal::CompetingGroup);
+        }
+        let loses_halogen = || step.lost(carbon).any(|(gone, _)| is_heavy_halogen(step.before.element(gone)));
+        if takes_metal(step, other) && closes_to_lactone(step, other) && loses_halogen() {
+            return Err(Refusal::SelfReacting);
         }
         if is_made_metal(step, carbon) && takes_metal(step, other) {
             refuse_acids(step, carbon)?;

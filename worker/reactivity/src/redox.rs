@@ -172,6 +172,9 @@ fn is_twin_ester(step: &Step<'_>, own: u32, other: u32) -> bool {
 
 fn hydrogenation(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
     let before = &step.before;
+    if before.is_aromatic(carbon) && step.atoms().any(|atom| is_kept_benzylic_halide(step, atom)) {
+        return Err(Refusal::CompetingGroup);
+    }
     if is_reduced_by_hydride(step, carbon, partner) {
         return refuse_unreacted(step, carbon, |group| {
             matches!(group, Group::Aldehyde | Group::Ketone | Group::AcylHalide | Group::ImineCarbon)
@@ -257,6 +260,12 @@ fn keeps_benzyl_group(step: &Step<'_>, atom: u32) -> bool {
 
 fn stays_aromatic(step: &Step<'_>, atom: u32) -> bool {
     step.image(atom).is_some_and(|image| step.after.is_aromatic(image))
+}
+
+/// Returns true for a benzylic halide that stays, which hydrogen and a metal take first (Rylander 1985, chapter 13).
+fn is_kept_benzylic_halide(step: &Step<'_>, carbon: u32) -> bool {
+    let before = &step.before;
+    before.is_alkyl_halide(carbon) && before.aryls(carbon) > 0 && step.is_untouched(carbon)
 }
 
 /// Returns true for a ketone or aldehyde on an aromatic carbon that hydrogen makes a saturated one: it takes hydrogen as soon, to the alcohol or the hydrocarbon (Hudlicky, "Reductions in

@@ -9,7 +9,7 @@ use crate::group::Group;
 use crate::queries::*;
 use crate::refusal::Refusal;
 
-/// Refuses methyl, benzyl and allyl halides of weak bases beside a tertiary amine, electrophiles of anilines and phenols beside a free amidine, and ammonia beside a phthalimide. Alkoxides and
+/// Refuses methyl, benzyl and allyl halides of weak bases beside a tertiary amine, electrophiles of anilines and phenols beside a free amidine, acids with an amine of their own, and ammonia beside a phthalimide. Alkoxides and
 /// enolates are faster than amines.
 ///
 /// # Errors
@@ -30,8 +30,30 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         takes_weak_nucleophile(it, event)
             && step.atoms().any(|atom| is_free_amidine(it, atom) && step.is_untouched(atom))
     };
-    let is_lost = |event: &Event| is_quaternised(event) || leaves_amidine(event);
+    let couples_with_itself = |event: &Event| match *event {
+        Event::Acylation { nucleophile, carbon } => {
+            it.group(carbon) == Group::Acid
+                && it.element(nucleophile) == N
+                && !step.are_in_same_molecule(nucleophile, carbon)
+                && step.atoms().any(|atom| {
+                    is_rival_of_amide(it, atom)
+                        && step.is_untouched(atom)
+                        && step.are_in_same_molecule(atom, carbon)
+                })
+        }
+        _ => false,
+    };
+    let is_lost =
+        |event: &Event| is_quaternised(event) || leaves_amidine(event) || couples_with_itself(event);
     if events.iter().any(is_lost) || opens_imide(step) { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for a primary amine, and a secondary one unless two branched carbons of an open chain crowd it, as that of enalapril.
+fn is_rival_of_amide(it: &Facts, amine: u32) -> bool {
+    it.is_amine(amine)
+        && (it.group(amine) == Group::PrimaryAmine
+            || it.is_in_ring(amine)
+            || it.next_to(amine).any(|next| it.carbons(next) < 2))
 }
 
 /// Returns true for the free imino group of an N-alkylated aminoazine, an amidine (Joule and Mills 2010, chapter 14).

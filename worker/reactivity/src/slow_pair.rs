@@ -275,6 +275,12 @@ fn aminolysis(step: &Step<'_>, amine: u32, acyl: u32) -> Result<(), Refusal> {
     match it.group(acyl) {
         Group::Ester if step.atoms().any(is_open_imide) => Err(Refusal::CompetingGroup),
         Group::Ester
+            if !is_fluorinated_ester(it, acyl)
+                && step.atoms().any(|atom| is_fluorinated_ester(it, atom) && step.is_untouched(atom)) =>
+        {
+            Err(Refusal::CompetingGroup)
+        }
+        Group::Ester
             if is_plain_ester(it, acyl) && (is_zwitterion(step, amine) || is_drawn_aniline(it, amine)) =>
         {
             Err(Refusal::Unreactive)
@@ -291,6 +297,11 @@ fn aminolysis(step: &Step<'_>, amine: u32, acyl: u32) -> Result<(), Refusal> {
         }
         _ => Ok(()),
     }
+}
+
+/// Returns true for an ester with fluorine on its α-carbon, the first that an amine takes (Clayden, Greeves and Warren, chapter 10).
+fn is_fluorinated_ester(it: &Facts, acyl: u32) -> bool {
+    it.group(acyl) == Group::Ester && it.next_to(acyl).any(|alpha| it.count(alpha, F) > 0)
 }
 
 /// Returns true for an amine on the α-carbon of an ester, amide or acid.

@@ -8,9 +8,7 @@ use chem::Order;
 use crate::change::Facts;
 use crate::group::{Group, aromatic_positions};
 use crate::hidden_cleavage::is_boc;
-use crate::labile_acid::{
-    is_azinyl_boronate, is_enamino_acid, is_keto_acid, is_labile_acid, is_labile_boronic_acid,
-};
+use crate::labile_acid::{is_enamino_acid, is_labile_acid, is_labile_boronic_acid, loses_group_as_it_forms};
 use crate::labile_pair::{is_free_aminal, is_mixed_anhydride};
 use crate::queries::*;
 use crate::self_reactive::{closes_as_it_forms, reacts_with_itself};
@@ -29,10 +27,7 @@ pub fn is_stable(it: &Facts, atom: u32) -> bool {
 pub fn is_never_made(it: &Facts, atom: u32) -> bool {
     is_labile_centre(it, atom)
         || is_free_hydrazonoyl_halide(it, atom)
-        || is_keto_acid(it, atom)
-        || is_labile_acid(it, atom)
-        || is_labile_boronic_acid(it, atom)
-        || is_azinyl_boronate(it, atom)
+        || loses_group_as_it_forms(it, atom)
         || is_azinyl_isocyanate(it, atom)
         || it.group(atom) == Group::AcylHalide && closes_to_azlactone(it, atom)
         || is_free_azadiene(it, atom)

@@ -9,6 +9,7 @@ use chem::{Centre, is_odd};
 use crate::asymmetric::{self, StereoSource};
 use crate::change::Step;
 use crate::event::Event;
+use crate::group::Group;
 use crate::halogenation::is_displaced_by_ion;
 use crate::queries::*;
 use crate::refusal::Refusal;
@@ -34,7 +35,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<Option<StereoSource>, 
             Some(StereoOutcome::Turned) if inverted == Some(false) => return Err(Refusal::StereoScrambled),
             _ => {}
         }
-        if becomes_halide_by_cation(step, events, atom) && !is_near_kept_centre(step, image) {
+        if (becomes_halide_by_cation(step, events, atom) || loses_acid_by_radical(step, atom))
+            && !is_near_kept_centre(step, image)
+        {
             return Err(Refusal::StereoScrambled);
         }
     }
@@ -96,6 +99,14 @@ fn inverts(step: &Step<'_>, events: &[Event], atom: u32) -> Option<bool> {
         }
     }
     None
+}
+
+/// Returns true for a carbon whose free acid leaves as carbon dioxide for a bond to another carbon: the radical between is flat (Clayden, Greeves and Warren, chapter 37).
+fn loses_acid_by_radical(step: &Step<'_>, atom: u32) -> bool {
+    let it = &step.before;
+    it.is_sp3(atom)
+        && step.lost(atom).any(|(gone, _)| it.group(gone) == Group::Acid && step.image(gone).is_none())
+        && step.gained(atom).any(|(other, _)| it.element(other) == C)
 }
 
 /// Returns true for a tertiary alcohol that a halogen replaces, and a benzylic one that a halogen of sulfur, of bare phosphorus or of hydrogen does, by way of the flat cation (Clayden, Greeves and

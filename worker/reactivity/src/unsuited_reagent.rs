@@ -182,7 +182,13 @@ fn of_bond(step: &Step<'_>, from: u32, to: u32) -> Verdict {
 }
 
 fn of_atom(step: &Step<'_>, atom: u32) -> Verdict {
+    // A sulfoxide gives up its oxygen or, by way of Pummerer's reaction, its carbon in two steps.
     let it = &step.before;
+    if it.group(atom) == Group::Sulfoxide
+        && [C, O].iter().all(|&wanted| step.lost(atom).any(|(gone, _)| it.element(gone) == wanted))
+    {
+        return Err(Refusal::OxidationState);
+    }
     if it.element(atom) != C {
         return Ok(());
     }

@@ -12,12 +12,12 @@ use crate::model::precedents::PrecedentSimilarity;
 // plausibility, and of the similarity of the nearest recorded product. The last two count only where a product is recorded: a
 // template that was written by hand has textbooks for its evidence, and the plausibility model, which learned from recorded
 // reactions, does not tell its sound steps from the others.
-const PROBABILITY: f64 = 0.268;
-const RECORDS: f64 = 0.166;
-const PLAUSIBILITY: f64 = 0.241;
-const SIMILARITY: f64 = 3.234;
-const UNRECORDED: f64 = 2.595;
-const INTERCEPT: f64 = -1.454;
+const PROBABILITY: f64 = 0.277;
+const RECORDS: f64 = 0.163;
+const PLAUSIBILITY: f64 = 0.216;
+const SIMILARITY: f64 = 3.204;
+const UNRECORDED: f64 = 2.488;
+const INTERCEPT: f64 = -1.251;
 /// Bounds of the plausibility, whose logit has none.
 const LEAST_PLAUSIBILITY: f64 = 1e-3;
 /// Least probability, which a template at the end of a long list has.

@@ -18,11 +18,10 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     let it = &step.before;
     let is_lost = |event: &Event| match *event {
         Event::Alkylation { nucleophile, leaving, .. } => {
-            it.group(nucleophile) == Group::TertiaryAlcohol
-                && is_heavy_halogen(it.element(leaving))
-                && it.next_to(nucleophile).any(|carbinol| shifts(it, carbinol))
-                || is_heavy_halogen(it.element(leaving))
-                    && it.next_to(nucleophile).any(|methylene| is_of_dihydroxyacetone(it, methylene))
+            is_heavy_halogen(it.element(leaving))
+                && (it.group(nucleophile) == Group::TertiaryAlcohol
+                    && it.next_to(nucleophile).any(|carbinol| shifts(it, carbinol))
+                    || is_primary_ketol(it, nucleophile))
         }
         _ => false,
     };
@@ -34,6 +33,12 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         return Err(Refusal::Retention);
     }
     if events.iter().any(is_lost) { Err(Refusal::SelfReacting) } else { Ok(()) }
+}
+
+/// Returns true for the oxygen of a hydroxymethyl ketone: base makes the enediol, and takes the side chain of a dihydroxyacetone apart.
+fn is_primary_ketol(it: &Facts, oxygen: u32) -> bool {
+    it.group(oxygen) == Group::PrimaryAlcohol
+        && it.next_to(oxygen).any(|carbinol| it.next_to(carbinol).any(|next| it.group(next) == Group::Ketone))
 }
 
 /// Returns true for the carbon of a tertiary alcohol with an aryl group, beside a ketone, aldehyde or epoxide, or a β-hydroxy ester's.
@@ -57,20 +62,5 @@ fn is_centre_of_epoxide(step: &Step<'_>, carbon: u32) -> bool {
         && step.before.at(carbon).centre.is_some()
         && step.image(carbon).is_some_and(|image| {
             step.after.is_beside_epoxide_oxygen(image) && step.after.at(image).centre.is_some()
-        })
-}
-
-/// Returns true for the methylene group of an α-ketol whose ketone bears a tertiary alcohol on its other side.
-fn is_of_dihydroxyacetone(it: &Facts, methylene: u32) -> bool {
-    let is_carbinol = |next: u32| {
-        it.is_sp3(next) && it.carbons(next) == 3 && it.next_to(next).any(|oxygen| it.is_hydroxyl(oxygen))
-    };
-    it.is_sp3(methylene)
-        && it.hydrogens(methylene) == 2
-        && it.next_to(methylene).any(|ketone| {
-            it.group(ketone) == Group::Ketone
-                && it
-                    .next_to(ketone)
-                    .any(|next| next != methylene && it.hydrogens(next) == 0 && is_carbinol(next))
         })
 }

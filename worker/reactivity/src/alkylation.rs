@@ -314,7 +314,6 @@ fn check_hindrance(
         || before.is_cyano(nucleophile);
     // Rings of three and four hold their substituents back, but not from branched alkoxides.
     let is_open = |next: u32| match before.ring(next) {
-        _ if before.carbons(carbon) > 1 && before.aryls(next) > 0 => false,
         3 => true,
         4 => !matches!(before.group(nucleophile), Group::SecondaryAlcohol | Group::TertiaryAlcohol),
         _ => false,

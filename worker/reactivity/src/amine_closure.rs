@@ -36,6 +36,12 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             {
                 return Err(Refusal::SelfReacting);
             }
+            Event::Alkylation { nucleophile, carbon, .. }
+                if !step.are_in_same_molecule(nucleophile, carbon)
+                    && is_free_halo_amine(&step.before, nucleophile) =>
+            {
+                return Err(Refusal::SelfReacting);
+            }
             Event::ReductiveAmination { nitrogen, .. } if is_halo_amine(&step.before, nitrogen) => {
                 return Err(Refusal::SelfReacting);
             }
@@ -84,6 +90,14 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
 /// Returns true for an open primary amine two carbons from a halogen, which closes to the aziridine where an aldehyde is to take the free amine.
 fn is_halo_amine(it: &Facts, amine: u32) -> bool {
     it.group(amine) == Group::PrimaryAmine
+        && it
+            .next_to(amine)
+            .any(|alpha| it.is_sp3(alpha) && it.next_to(alpha).any(|beta| it.is_alkyl_halide(beta)))
+}
+
+/// Returns true for the free base of a primary or secondary amine two carbons from a halogen, which closes to the aziridine before it takes another halide.
+fn is_free_halo_amine(it: &Facts, amine: u32) -> bool {
+    it.is_amine(amine)
         && it
             .next_to(amine)
             .any(|alpha| it.is_sp3(alpha) && it.next_to(alpha).any(|beta| it.is_alkyl_halide(beta)))

@@ -56,9 +56,6 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
                 && step.before.is_sp3(nucleophile)
                 && (closes_to_epoxide(step, carbon)
                     || is_beside_halo_ketone(step, nucleophile)
-                    || step.atoms().any(|atom| is_beta_halo_ketone(step, atom))
-                    || is_beta_halo_ester(&step.before, carbon)
-                        && !is_doubly_activated(&step.before, nucleophile)
                     || is_cyclopropanecarboxylate(&step.before, nucleophile))
         }
         Event::Acylation { nucleophile, .. } => {
@@ -351,24 +348,15 @@ fn is_haloacrylate(it: &Facts, acyl: u32) -> bool {
         })
 }
 
-/// Returns true for the kept halogen's carbon of a β-halo ketone or aldehyde: the base makes the enone (Clayden, Greeves and Warren, chapter 17).
+/// Returns true for the kept halogen's carbon of a β-halo ketone or aldehyde: the ylide makes the enone (Clayden, Greeves and Warren, chapter 17).
 fn is_beta_halo_ketone(step: &Step<'_>, carbon: u32) -> bool {
     let it = &step.before;
-    step.is_untouched(carbon)
-        && is_beta_halide(it, carbon, |acyl| matches!(it.group(acyl), Group::Ketone | Group::Aldehyde))
-}
-
-/// Returns true for the carbon of a halide two carbons from an ester: a strong base makes the acrylate (Clayden, Greeves and Warren, chapter 17).
-fn is_beta_halo_ester(it: &Facts, carbon: u32) -> bool {
-    is_beta_halide(it, carbon, |acyl| it.group(acyl) == Group::Ester)
-}
-
-/// Returns true for the carbon of an alkyl halide beside one with a hydrogen and such an acyl group.
-fn is_beta_halide(it: &Facts, carbon: u32, is_acyl: impl Fn(u32) -> bool) -> bool {
+    let is_acyl = |acyl: u32| matches!(it.group(acyl), Group::Ketone | Group::Aldehyde);
     it.is_alkyl_halide(carbon)
+        && step.is_untouched(carbon)
         && it
             .next_to(carbon)
-            .any(|alpha| it.is_sp3(alpha) && it.hydrogens(alpha) > 0 && it.next_to(alpha).any(&is_acyl))
+            .any(|alpha| it.is_sp3(alpha) && it.hydrogens(alpha) > 0 && it.next_to(alpha).any(is_acyl))
 }
 
 /// Returns true for the kept halogen's carbon three from an ester or ketone with hydrogens between: the base of a condensation closes the cyclopropane (Clayden, Greeves and Warren, chapter 31).

@@ -14,11 +14,18 @@ use crate::ring_closure::is_saponified;
 /// Refuses hydroxide, alkoxides and acid in an alcohol beside such a ring. The acetates of cephalosporins are allylic, and hydroxide takes them in the cold.
 ///
 /// # Errors
-/// Fails with [`Refusal::Incompatible`].
+/// Fails with [`Refusal::Incompatible`], or with [`Refusal::Unstable`] for a 4-hydroxyazetidinone.
 pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     let it = &step.before;
     let is_kept = |atom: u32| is_fused_lactam(it, atom) && step.is_untouched(atom);
     let is_salt = |atom: u32| becomes_carboxylate(step, atom);
+    if events.iter().any(|event| frees_hydroxy_azetidinone(step, event)) {
+        return Err(Refusal::Unstable);
+    }
+    let is_isomerised = |event: &Event| isomerises_cephem(it, event);
+    if events.iter().any(is_isomerised) && step.atoms().any(is_kept) {
+        return Err(Refusal::Incompatible);
+    }
     let is_basic = events.iter().any(|event| opens_lactam(it, event)) || step.atoms().any(is_salt);
     if is_basic && step.atoms().any(is_kept) {
         return Err(Refusal::Incompatible);
@@ -72,4 +79,31 @@ fn becomes_carboxylate(step: &Step<'_>, oxygen: u32) -> bool {
         && step
             .lost(oxygen)
             .any(|(root, _)| is_saponified(it, oxygen, root) && is_hydrocarbon(it, oxygen, root))
+}
+
+/// Returns true for an acetate on carbon 4 of an azetidinone that leaves a hydroxyl group there, whose hemiaminal opens to the aldehyde.
+fn frees_hydroxy_azetidinone(step: &Step<'_>, event: &Event) -> bool {
+    let it = &step.before;
+    let Event::Cleavage { atom, .. } = *event else { return false };
+    let is_lactam_nitrogen = |nitrogen: u32| {
+        it.element(nitrogen) == N
+            && it.next_to(nitrogen).any(|acyl| it.ring(acyl) == 4 && it.is_carbonyl(acyl))
+    };
+    it.element(atom) == O
+        && it.next_to(atom).any(|carbon| {
+            it.is_sp3(carbon) && it.ring(carbon) == 4 && it.next_to(carbon).any(is_lactam_nitrogen)
+        })
+}
+
+/// Returns true for the allylic acetate of a cephem whose acid is an ester: base moves the double bond of those, and the alcohol closes the lactone.
+fn isomerises_cephem(it: &Facts, event: &Event) -> bool {
+    let Event::Cleavage { atom, root } = *event else { return false };
+    let bears_ester = |alkene: u32| {
+        it.doubly(alkene, |far| it.next_to(far).any(|acyl| it.group(acyl) == Group::Ester)).is_some()
+    };
+    it.group(atom) == Group::EsterOxygen
+        && it.group(root) == Group::Ester
+        && it.next_to(atom).any(|carbinol| {
+            it.is_sp3(carbinol) && it.next_to(carbinol).any(|next| it.is_in_ring(next) && bears_ester(next))
+        })
 }

@@ -28,6 +28,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     for event in events {
         match *event {
             event if reacts_with_its_own(step, event) => return Err(Refusal::SelfReacting),
+            Event::Acylation { nucleophile, carbon } if leaves_twin_anhydride(step, nucleophile, carbon) => {
+                return Err(Refusal::CompetingGroup);
+            }
             Event::Alkylation { nucleophile, carbon, leaving }
                 if is_alkylated_again(step, nucleophile, carbon, leaving) =>
             {
@@ -520,4 +523,18 @@ fn is_phenol_of_halide(step: &Step<'_>, phenol: u32, carbon: u32) -> bool {
         && step.is_untouched(phenol)
         && step.are_in_same_molecule(phenol, carbon)
         && it.next_to(phenol).any(|ipso| it.shares_arene(ipso, carbon))
+}
+
+/// Returns true for one of two like anhydrides of a molecule that an alcohol or amine opens while the other stays: both react alike (Clayden, Greeves and Warren, chapter 10).
+fn leaves_twin_anhydride(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    it.group(carbon) == Group::Anhydride
+        && !step.are_in_same_molecule(nucleophile, carbon)
+        && step.atoms().any(|atom| {
+            it.group(atom) == Group::Anhydride
+                && step.is_untouched(atom)
+                && step.are_in_same_molecule(atom, carbon)
+                && step.are_equivalent(atom, carbon)
+                && it.next_to(atom).filter(|&next| it.element(next) == O).all(|next| step.is_untouched(next))
+        })
 }

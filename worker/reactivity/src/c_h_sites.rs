@@ -1,6 +1,6 @@
 //! C–H bonds that halogens and oxidants take first, and methyl groups whose halides do not keep.
 //!
-//! Sources: Clayden, Greeves and Warren, chapter 20, for the halogenation of active methylene groups; Smith, "March's Advanced Organic Chemistry", chapter 14, for benzylic bromination and
+//! Sources: Clayden, Greeves and Warren, chapter 20, for the halogenation of active methylene groups; Smith, "March's Advanced Organic Chemistry", chapter 14, for benzylic bromination, whose reagent takes an amine first, and
 //! chapter 19 for benzylic oxidation; Joule and Mills 2010, chapters 24 and 25, for halomethyl azoles.
 
 use crate::change::{Facts, Step};
@@ -29,6 +29,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         if is_heavy_halogen(element) {
             if is_methyl_of_free_azole(it, carbon) {
                 return Err(Refusal::SelfReacting);
+            }
+            if it.aryls(carbon) > 0 && !it.is_alpha(carbon) && keeps(&|atom| it.is_alkylamine(atom)) {
+                return Err(Refusal::CompetingGroup);
             }
             if !is_between_acceptors(it, carbon)
                 && it.next_to(carbon).any(|next| it.group(next) == Group::Ketone)

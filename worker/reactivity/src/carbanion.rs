@@ -55,6 +55,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             {
                 return Err(Refusal::SelfReacting);
             }
+            Event::Acylation { nucleophile, carbon }
+                if step.before.is_hydroxyl(nucleophile) && racemises_as_ketene(step, carbon) =>
+            {
+                return Err(Refusal::StereoScrambled);
+            }
             Event::Acylation { nucleophile, .. } if is_glycolate_enolate(&step.before, nucleophile) => {
                 return Err(Refusal::SelfReacting);
             }
@@ -299,5 +304,20 @@ fn leaves_better_acid(step: &Step<'_>, nucleophile: u32) -> bool {
         && !before.next_to(nucleophile).any(|next| before.is_aromatic(next) || before.element(next) == N)
         && step.atoms().any(|atom| {
             matches!(before.group(atom), Group::Ketone | Group::Aldehyde) && step.is_untouched(atom)
+        })
+}
+
+/// Returns true for the acyl halide of an α-aryl alkanoic acid of one configuration, which its base turns into the ketene before an alcohol takes it (Larsen and others, J. Am. Chem. Soc. 1989, 111,
+/// 7650).
+fn racemises_as_ketene(step: &Step<'_>, acyl: u32) -> bool {
+    let it = &step.before;
+    it.group(acyl) == Group::AcylHalide
+        && it.next_to(acyl).any(|alpha| {
+            it.is_sp3(alpha)
+                && it.hydrogens(alpha) == 1
+                && it.carbons(alpha) == 3
+                && it.aryls(alpha) > 0
+                && it.at(alpha).centre.is_some()
+                && step.image(alpha).is_some_and(|image| step.after.at(image).centre.is_some())
         })
 }

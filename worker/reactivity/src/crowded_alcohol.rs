@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::queries::*;
 use crate::refusal::Refusal;
 
-/// Refuses the acylation of such a group, its silylation by more than trimethylsilyl chloride, and the cleavage of its ester by base.
+/// Refuses the acylation and alkylation of such a group, its silylation by more than trimethylsilyl chloride, and the cleavage of its ester by base.
 ///
 /// # Errors
 /// Fails with [`Refusal::Hindered`].
@@ -18,6 +18,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             it.is_hydroxyl(nucleophile)
                 && !step.are_in_same_molecule(nucleophile, carbon)
                 && !is_trifluoroacetyl(it, carbon)
+                && is_shielded(it, nucleophile)
+        }
+        Event::Alkylation { nucleophile, leaving, .. } => {
+            it.is_hydroxyl(nucleophile)
+                && is_heavy_halogen(it.element(leaving))
                 && is_shielded(it, nucleophile)
         }
         Event::Silylation { nucleophile } => {

@@ -58,7 +58,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                     && is_on_free_imidazopyridine(it, carbon)
             }
             Event::ReductiveAmination { nitrogen, .. } => it.group(nitrogen) == Group::ImideNitrogen,
-            Event::NitrogenOxidation { nitrogen } => is_beside_chloride_of_diazine(it, nitrogen),
+            Event::NitrogenOxidation { nitrogen } => {
+                is_beside_chloride_of_diazine(it, nitrogen)
+                    || is_poor_chloropyridine(it, nitrogen)
+                        && step.atoms().any(|atom| is_perbenzoic(it, atom))
+            }
             Event::ConjugateAddition { nucleophile, carbon, partner } => {
                 it.group(nucleophile) == Group::Organometal && is_isolated_alkene(it, [carbon, partner])
             }
@@ -68,6 +72,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         if is_inert {
             return Err(Refusal::Unreactive);
         }
+    }
+    if step.atoms().any(|sulfur| is_thiourea_between_two(step, sulfur)) {
+        return Err(Refusal::CompetingGroup);
     }
     for (from, to) in step.joined() {
         if closes_by_isocyanide(step, from, to) {
@@ -429,4 +436,30 @@ fn is_plain_ylide_on_acid(step: &Step<'_>, ylide: u32, ketone: u32) -> bool {
                 && it.next_to(alpha).any(|next| it.element(next) == S)
                 && step.is_untouched(alpha)
         })
+}
+
+/// Returns true for the nitrogen of a pyridine with a halogen beside it and an acceptor on the ring, which m-chloroperoxybenzoic acid leaves; trifluoroperoxyacetic acid takes it (Joule and Mills 2010, chapter
+/// 8).
+fn is_poor_chloropyridine(it: &Facts, nitrogen: u32) -> bool {
+    it.group(nitrogen) == Group::Azine
+        && it.ring(nitrogen) == 6
+        && it.next_to(nitrogen).any(|ring| it.next_to(ring).any(|next| is_halogen(it.element(next))))
+        && aromatic_positions(&it.structure, nitrogen).iter().any(|&(ring, _)| it.bears_acceptor(ring))
+}
+
+/// Returns true for the outer oxygen of a peroxybenzoic acid.
+fn is_perbenzoic(it: &Facts, oxygen: u32) -> bool {
+    let is_benzoyl = |acyl: u32| it.is_carbonyl(acyl) && it.aryls(acyl) > 0;
+    it.is_hydroxyl(oxygen)
+        && it.next_to(oxygen).any(|inner| it.element(inner) == O && it.next_to(inner).any(is_benzoyl))
+}
+
+/// Returns true for the sulfur of thiourea that is to join an alkyl halide and an aryl halide in one step: the isothiouronium salt of the first has lost its nucleophile.
+fn is_thiourea_between_two(step: &Step<'_>, sulfur: u32) -> bool {
+    let it = &step.before;
+    let joins = |wanted: &dyn Fn(u32) -> bool| step.gained(sulfur).any(|(carbon, _)| wanted(carbon));
+    it.element(sulfur) == S
+        && step.lost(sulfur).any(|(carbon, _)| it.element(carbon) == C && it.count(carbon, N) == 2)
+        && joins(&|carbon| it.is_sp3(carbon))
+        && joins(&|carbon| it.is_aromatic_carbon(carbon))
 }

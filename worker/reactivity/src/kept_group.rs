@@ -2,7 +2,7 @@
 //!
 //! Sources: Smith, "March's Advanced Organic Chemistry", chapters 10 and 19, for hydrides and N,O-acetals, chapter 12 for the coupling of diazonium ions with active methylene groups;
 //! Wuts and Greene, "Greene's Protective Groups", chapter 2, for silyl ethers; Rylander, "Hydrogenation Methods" (1985), chapter 13, for benzylamines; Swamy and others, Chem. Rev. 2009, 109,
-//! 2551, for the acidity that Mitsunobu's reaction needs; Evans and others, Tetrahedron Lett. 1998, 39, 2937, for the crowded phenols of thyroxine.
+//! 2551, for the acidity that Mitsunobu's reaction needs, and takes first; Evans and others, Tetrahedron Lett. 1998, 39, 2937, for the crowded phenols of thyroxine.
 
 use crate::change::{Facts, Step};
 use crate::event::Event;
@@ -69,14 +69,17 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             {
                 return Err(Refusal::CompetingGroup);
             }
-            // Radical bromination: N-bromosuccinimide takes the amine's lone pair first, and the amine takes the bromide that forms (Smith, "March's Advanced Organic Chemistry", chapter 14).
-            Event::Functionalisation { carbon, element: BR }
-                if it.is_sp3(carbon)
-                    && it.aryls(carbon) > 0
-                    && !it.is_alpha(carbon)
-                    && keeps(&|atom| it.is_alkylamine(atom)) =>
+            Event::Alkylation { nucleophile, leaving, .. }
+                if it.is_hydroxyl(leaving)
+                    && it.group(nucleophile) == Group::Phenol
+                    && keeps(&|atom| is_acidic_imide(it, atom)) =>
             {
-                return Err(Refusal::Incompatible);
+                return Err(Refusal::CompetingGroup);
+            }
+            Event::Cleavage { atom, root }
+                if is_small_carbamate(it, atom, root) && keeps(&|atom| is_thiourea(it, atom)) =>
+            {
+                return Err(Refusal::CompetingGroup);
             }
             Event::Deoxyhalogenation { carbon, .. } if it.next_to(carbon).any(|next| it.is_diazo(next)) => {
                 return Err(Refusal::Incompatible);
@@ -198,4 +201,32 @@ fn exchanges_with_iodide(it: &Facts, from: u32, to: u32) -> bool {
 
 fn is_aryl_iodide(it: &Facts, atom: u32) -> bool {
     it.element(atom) == I && it.next_to(atom).any(|ring| it.is_aromatic(ring))
+}
+
+/// Returns true for the N–H of an imide beside sulfur or in an imide ring, a stronger acid than a phenol.
+fn is_acidic_imide(it: &Facts, nitrogen: u32) -> bool {
+    it.group(nitrogen) == Group::ImideNitrogen && it.hydrogens(nitrogen) > 0 && !it.is_aromatic(nitrogen)
+}
+
+/// Returns true for the carbamate of methanol or ethanol, which leaves in hot base or acid alone.
+fn is_small_carbamate(it: &Facts, nitrogen: u32, root: u32) -> bool {
+    it.element(nitrogen) == N
+        && it.group(root) == Group::Carbamate
+        && it.next_to(root).any(|oxygen| {
+            it.element(oxygen) == O
+                && it.next_to(oxygen).any(|next| {
+                    it.is_sp3(next)
+                        && it.hydrogens(next) > 1
+                        && it.aryls(next) == 0
+                        && it.carbons(next) < 2
+                        && it.next_to(next).all(|far| far == oxygen || it.hydrogens(far) == 3)
+                })
+        })
+}
+
+/// Returns true for the sulfur of a thiourea or thioamide, in either tautomer.
+fn is_thiourea(it: &Facts, sulfur: u32) -> bool {
+    it.element(sulfur) == S
+        && it.degree(sulfur) == 1
+        && it.next_to(sulfur).any(|carbon| !it.is_aromatic(carbon) && it.count(carbon, N) > 0)
 }

@@ -340,7 +340,6 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
                     && it.next_to(next).any(|far| {
                         is_halogen(it.element(far))
                             || (it.element(far) == O && it.ring(far) != 5 && magnesium)
-                            || it.is_alkylamine(far) && magnesium
                     })
             });
         let enolate = magnesium && it.is_sp3(carbon) && it.is_alpha(carbon);

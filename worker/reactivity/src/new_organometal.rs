@@ -137,7 +137,7 @@ fn refuse_better_halide(step: &Step<'_>, carbon: u32) -> Verdict {
 }
 
 /// Refuses a halide whose molecule has a second alkyl halide, a nitro group, a ketone, an aldehyde, an imide or a thioamide, and an alkyl halide whose molecule has
-/// an ester, amide or nitrile or an amine or ether on the next carbon, which alkyl Grignard reagents do not spare as those of aryl iodides in the cold do.
+/// an ester, amide or nitrile, which alkyl Grignard reagents do not spare as those of aryl iodides in the cold do.
 fn refuse_own_groups(step: &Step<'_>, carbon: u32) -> Verdict {
     let it = &step.before;
     let has_halogen =
@@ -145,17 +145,6 @@ fn refuse_own_groups(step: &Step<'_>, carbon: u32) -> Verdict {
     let own = || step.atoms().filter(|&atom| step.are_in_same_molecule(atom, carbon));
     let is_second = |atom: u32| atom != carbon && it.is_alkyl_halide(atom);
     if it.is_sp3(carbon) && own().any(is_second) {
-        return Err(Refusal::SelfReacting);
-    }
-    // Magnesium and a group on the next carbon leave the alkene (Clayden, Greeves and Warren, chapter 17).
-    let leaves = |beta: u32| {
-        it.is_sp3(beta)
-            && it.next_to(beta).any(|next| {
-                it.is_alkylamine(next)
-                    || matches!(it.group(next), Group::Ether | Group::ArylEther) && it.ring(next) != 3
-            })
-    };
-    if it.is_sp3(carbon) && it.next_to(carbon).any(leaves) {
         return Err(Refusal::SelfReacting);
     }
     let is_attacked = |atom: u32| {

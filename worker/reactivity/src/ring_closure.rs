@@ -8,7 +8,7 @@ use crate::change::{Facts, Step};
 use crate::competition::closed_ring_size;
 use crate::electrophile;
 use crate::event::Event;
-use crate::group::{Group, positions_beside};
+use crate::group::{Group, aromatic_positions, positions_beside};
 use crate::queries::*;
 use crate::refusal::Refusal;
 
@@ -40,6 +40,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 || malonate_closes(step, nucleophile, carbon)
                 || is_weak_phenoxide_beside_acid(step, nucleophile, carbon)
                 || catechol_closes(step, nucleophile, leaving)
+                || phenol_closes_across(step, nucleophile, carbon)
         }
         Event::Sulfonylation { nucleophile, .. } => acid_closes(step, nucleophile),
         Event::Hydrolysis { carbon, .. } => urea_closes(step, carbon),
@@ -367,4 +368,30 @@ fn urea_closes(step: &Step<'_>, carbon: u32) -> bool {
             .next_to(carbon)
             .filter(|&alpha| it.is_sp3(alpha))
             .any(|alpha| it.next_to(alpha).any(|near| it.element(near) == N && has_far_nitrogen(near)))
+}
+
+/// Returns true if an amine, with its base, is to take the halide of a chain of two or four carbons across from a free phenol, which closes on the ring to the spirodienone (Baird and
+/// Winstein, J. Am. Chem. Soc. 1963, 85, 567).
+fn phenol_closes_across(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let faces_phenol = |ipso: u32| {
+        aromatic_positions(&it.structure, ipso).into_iter().any(|(ring, distance)| {
+            distance == 3 && it.next_to(ring).any(|oxygen| it.group(oxygen) == Group::Phenol)
+        })
+    };
+    let near = || it.distances(carbon, 4);
+    let is_chain_end = |&(atom, distance): &(u32, u32)| {
+        matches!(distance, 2 | 4)
+            && it.ring(atom) == 6
+            && it.is_aromatic_carbon(atom)
+            && it.next_to(atom).any(|next| it.is_sp3(next) && !it.is_in_ring(next))
+            && faces_phenol(atom)
+    };
+    it.is_amine(nucleophile)
+        && it.is_sp3(carbon)
+        && step.lost(carbon).any(|(gone, _)| is_heavy_halogen(it.element(gone)))
+        && near().iter().filter(|near| is_chain_end(near)).any(|&(ipso, distance)| {
+            it.distances(ipso, distance).into_iter().filter(|&(atom, _)| it.is_sp3(atom)).count() as u32
+                >= distance
+        })
 }

@@ -45,6 +45,20 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
                 || metal.is_some_and(|metal| is_own_bromide(step, metal, carbon, atom)))
                 && step.is_untouched(atom)
         });
+        if metal.is_some_and(|metal| {
+            has_open_boron(it, metal)
+                && is_beside_azine_nitrogen(it, metal)
+                && it
+                    .next_to(carbon)
+                    .filter(|&ortho| it.is_aromatic_carbon(ortho) && it.hydrogens(ortho) == 0)
+                    .count()
+                    == 2
+        }) {
+            return Err(Refusal::Unstable);
+        }
+        if let Event::Heck { alkene, .. } = *event {
+            refuse_lesser_heck(step, alkene, carbon)?;
+        }
         if has_rival {
             return Err(Refusal::CompetingGroup);
         }
@@ -77,6 +91,40 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         refuse_zinc_in_place(step, alkyl, aryl)?;
     }
     Ok(())
+}
+
+/// Refuses the inner carbon of an acrylate or acrylamide, where the aryl group joins the outer one, free acrolein, which polymerises, and an alkene whose own molecule keeps a bromide or iodide that
+/// palladium takes as soon as a triflate (Heck, Org. React. 1982, 27, 345).
+fn refuse_lesser_heck(step: &Step<'_>, alkene: u32, carbon: u32) -> Verdict {
+    let it = &step.before;
+    if step.are_in_same_molecule(alkene, carbon) {
+        return Ok(());
+    }
+    let beta = it.doubly(alkene, |beta| it.element(beta) == C);
+    if it.is_alpha(alkene) && beta.is_some_and(|beta| it.hydrogens(beta) == 2) {
+        return Err(Refusal::Position);
+    }
+    let is_acrolein = |alpha: u32| {
+        it.hydrogens(alpha) == 1 && it.next_to(alpha).any(|acyl| it.group(acyl) == Group::Aldehyde)
+    };
+    let is_iodide = step.lost(carbon).any(|(gone, _)| it.element(gone) == I);
+    if it.hydrogens(alkene) == 2 && beta.is_some_and(is_acrolein) && !is_iodide {
+        return Err(Refusal::SelfReacting);
+    }
+    let is_own_halide = |atom: u32| {
+        it.is_aromatic_carbon(atom)
+            && it.count(atom, BR) + it.count(atom, I) > 0
+            && step.is_untouched(atom)
+            && step.are_in_same_molecule(atom, alkene)
+    };
+    if !is_iodide && step.atoms().any(is_own_halide) { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for a carbon beside the nitrogen of a pyridine or quinoline, whose boronate loses boron as it forms (Cox and others, J. Am. Chem. Soc. 2016, 138, 9145).
+fn is_beside_azine_nitrogen(it: &Facts, carbon: u32) -> bool {
+    it.ring(carbon) == 6
+        && it.is_aromatic_carbon(carbon)
+        && it.next_to(carbon).any(|next| it.group(next) == Group::Azine && it.ring(next) == 6)
 }
 
 /// Returns true for a carbon of a benzene ring between two alkoxy groups, which crowd its palladium compound and make it too rich for an alkene that nothing draws (Beletskaya and Cheprakov, Chem. Rev. 2000,

@@ -7,12 +7,12 @@ use crate::refusal::Refusal;
 use crate::{
     acid_labile_esters, acidity, alkoxide_shift, amine_closure, angular_methyl, arene, aromatisation,
     arylation, attacked_groups, azole, base_labile, beta_lactam, bifunctional, c_h_sites, carbanion,
-    carbon_acid, cleavage, closing_product, crowded_alcohol, crowded_carbon, diverted, donors, elimination,
-    ester_exchange, fischer, fluorination, free_acid, hidden_cleavage, kept_group, labile_groups, lewis_acid,
-    mechanism, michael_acceptor, mixture, multiple_bond, new_organometal, nitrile, origin, phthalide, polar,
-    quinone_methide, redox, richer_ring, rival_base, rival_chloroazine, rival_halide, slow_alkylation,
-    slow_pair, small_ring, stereo, stopped_reduction, thioester, unactivated, unsuited_reagent, vinylogous,
-    weak_amine, wrong_partner,
+    carbon_acid, cleavage, closing_product, crowded_alcohol, crowded_amine, crowded_carbon, diverted, donors,
+    elimination, ester_exchange, fischer, fluorination, free_acid, hidden_cleavage, kept_group,
+    labile_groups, lewis_acid, mechanism, metal_addition, michael_acceptor, mixture, multiple_bond,
+    new_organometal, nitrile, origin, phthalide, polar, quinone_methide, redox, richer_ring, rival_base,
+    rival_chloroazine, rival_halide, slow_alkylation, slow_pair, small_ring, stereo, stopped_reduction,
+    thioester, unactivated, unsuited_reagent, vinylogous, weak_amine, wrong_partner,
 };
 
 /// Certainty of the rules about a step.
@@ -81,7 +81,9 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     carbon_acid::check(step, &events)?;
     diverted::check(step, &events)?;
     crowded_alcohol::check(step, &events)?;
+    crowded_amine::check(step, &events)?;
     crowded_carbon::check(step, &events)?;
+    metal_addition::check(step)?;
     alkoxide_shift::check(step, &events)?;
     stopped_reduction::check(step, &events)?;
     attacked_groups::check(step, &events)?;

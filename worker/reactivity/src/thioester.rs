@@ -1,18 +1,22 @@
 //! Thioesters, which hydroxide, alkoxides, hydrides and organometallic compounds take before an ester (Janssen, in "The Chemistry of
 //! Carboxylic Acids and Esters", ed. Patai, 1969; Clayden, Greeves and Warren, chapter 42). They are made last.
 
-use crate::change::Step;
+use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::Group;
 use crate::queries::*;
 use crate::refusal::Refusal;
 
-/// Refuses steps whose reagent takes a thioester that stays.
+/// Refuses steps whose reagent takes a thioester that stays, and thioesters of free amines.
 ///
 /// # Errors
-/// Fails with [`Refusal::CompetingGroup`].
+/// Fails with [`Refusal::CompetingGroup`], or with [`Refusal::SelfReacting`] for a thioester with an amine.
 pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     let it = &step.before;
+    let is_basic = |event: &Event| matches!(*event, Event::Alkylation { leaving, .. } if is_heavy_halogen(it.element(leaving)));
+    if has_open_amine(step.after) && events.iter().any(is_basic) {
+        return Err(Refusal::SelfReacting);
+    }
     if !step.atoms().any(|atom| it.group(atom) == Group::Thioester && step.is_untouched(atom)) {
         return Ok(());
     }
@@ -34,6 +38,12 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         return Err(Refusal::CompetingGroup);
     }
     Ok(())
+}
+
+/// Returns true for a thioester beside a free alkylamine, which takes its acyl group.
+fn has_open_amine(it: &Facts) -> bool {
+    let atoms = || 0..it.atoms() as u32;
+    atoms().any(|atom| it.group(atom) == Group::Thioester) && atoms().any(|atom| it.is_amine(atom))
 }
 
 /// Returns true for an aryl halide that adds to a carbonyl group: its lithium or magnesium compound is made in place.

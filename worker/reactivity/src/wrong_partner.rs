@@ -1,9 +1,11 @@
-//! Partners that cannot form the bond that is drawn: azines that are no bases, alkenes too poor for a carbenoid or a peracid, sulfur dioxide without a source of chlorine, lactols beside diazo ketones.
+//! Partners that cannot form the bond that is drawn: azines that are no bases, alkenes too poor for a carbenoid or a peracid, sulfur dioxide without a source of chlorine, lactols beside diazo
+//! ketones, tertiary alcohols with nitriles, isothioureas with plain aryl halides.
 //!
 //! Sources: Joule and Mills 2010, chapters 4 and 14, for the amination of azine nitrogens, which takes a base;
-//! Smith, "March's Advanced Organic Chemistry", chapters 12 and 16, for carbenoids and lactols, which are aldehydes too.
+//! Smith, "March's Advanced Organic Chemistry", chapters 12 and 16, for carbenoids and lactols, which are aldehydes too, and for imidates, which tertiary alcohols do not make: they ionise to the amide.
 
 use crate::change::{Facts, Step};
+use crate::electrophile;
 use crate::group::Group;
 use crate::queries::*;
 use crate::refusal::Refusal;
@@ -11,7 +13,8 @@ use crate::refusal::Refusal;
 /// Refuses such steps.
 ///
 /// # Errors
-/// Fails with [`Refusal::Unreactive`] for a partner without the needed lone pair or atom, with [`Refusal::CompetingGroup`] for a lactol.
+/// Fails with [`Refusal::Unreactive`] for a partner without the needed lone pair or atom, with [`Refusal::CompetingGroup`] for a lactol,
+/// with [`Refusal::Incompatible`] for an isothiourea.
 pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
     let it = &step.before;
     for (from, to) in step.joined() {
@@ -24,6 +27,17 @@ pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
                 is_peracid_oxygen(it, oxygen) && is_poor_alkene(it, alkene) && is_terminal(it, alkene)
             })
         {
+            return Err(Refusal::Unreactive);
+        }
+        if either(&|nitrogen, aryl| is_isothiourea_on_plain_halide(step, nitrogen, aryl)) {
+            return Err(Refusal::Incompatible);
+        }
+        if either(&|oxygen, nitrile| {
+            it.group(oxygen) == Group::TertiaryAlcohol
+                && it.group(nitrile) == Group::Nitrile
+                && !step.are_in_same_molecule(oxygen, nitrile)
+                && step.image(oxygen).is_some_and(|image| step.after.degree(image) == 2)
+        }) {
             return Err(Refusal::Unreactive);
         }
         if either(&|oxygen, carbon| it.group(oxygen) == Group::Hemiacetal && it.is_diazo(carbon)) {
@@ -85,4 +99,16 @@ fn is_peracid_oxygen(it: &Facts, oxygen: u32) -> bool {
 /// Returns true for the hydroxyl group of a hydrogen phosphonate, drawn as the phosphite: its anion takes an alkyl halide at phosphorus (Michaelis and Becker; Corbridge, "Phosphorus", 2013, chapter 6).
 fn is_phosphite_oxygen(it: &Facts, oxygen: u32) -> bool {
     it.is_hydroxyl(oxygen) && it.next_to(oxygen).any(|next| it.element(next) == P && it.oxo(next) == 0)
+}
+
+/// Returns true for the N–H of an isothiourea or dithiocarbonimidate and an aryl halide that nothing activates: base takes the thiolate off to the cyanamide or thiocyanate, which binds palladium.
+fn is_isothiourea_on_plain_halide(step: &Step<'_>, nitrogen: u32, aryl: u32) -> bool {
+    let it = &step.before;
+    let is_sulfide = |next: u32| it.element(next) == S && it.degree(next) == 2;
+    it.element(nitrogen) == N
+        && it.hydrogens(nitrogen) == 1
+        && it.doubly(nitrogen, |carbon| it.next_to(carbon).any(is_sulfide)).is_some()
+        && it.is_aromatic_carbon(aryl)
+        && step.lost(aryl).any(|(gone, _)| is_heavy_halogen(it.element(gone)))
+        && electrophile::activation(it, aryl) < electrophile::ACTIVATED
 }

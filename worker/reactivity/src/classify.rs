@@ -188,6 +188,7 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
                 class!("organocuprate addition")
             }
             Group::Weinreb => class!("Weinreb ketone synthesis"),
+            Group::Nitrile if becomes_carbinamine(step, carbon) => class!("reductive nitrile alkylation"),
             Group::CarbonDioxide => class!("carboxylation"),
             Group::Nitrile
                 if step.gained(carbon).any(|(beta, _)| step.is_titanacyclopropane(beta, carbon)) =>
@@ -443,6 +444,16 @@ fn cleaved(step: &Step<'_>, atom: u32, root: u32) -> ReactionClass {
         }
         class => class,
     }
+}
+
+/// Returns true for a nitrile that becomes the carbon of a primary amine with hydrogen: a hydride takes the imine of the metal's addition.
+fn becomes_carbinamine(step: &Step<'_>, nitrile: u32) -> bool {
+    step.image(nitrile).is_some_and(|image| {
+        let after = step.after;
+        after.is_sp3(image)
+            && after.hydrogens(image) == 1
+            && after.next_to(image).any(|next| after.element(next) == N && after.hydrogens(next) == 2)
+    })
 }
 
 #[cfg(test)]

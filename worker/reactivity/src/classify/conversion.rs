@@ -96,6 +96,11 @@ fn of_atom(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
     }
 }
 
+/// Returns true for the carbon of a primary alkyl iodide, which zinc dust takes in place (Jackson and others, J. Org. Chem. 1998, 63, 7875).
+fn becomes_zinc_iodide(it: &Facts, carbon: u32) -> bool {
+    it.is_sp3(carbon) && it.hydrogens(carbon) == 2 && it.count(carbon, I) == 1 && !it.is_alpha(carbon)
+}
+
 /// A new C–C bond from a halide, a C–H acid or an alkyne, whose metal compound is made in place.
 fn carbon_carbon(step: &Step<'_>) -> Option<ReactionClass> {
     let it = &step.before;
@@ -110,6 +115,8 @@ fn carbon_carbon(step: &Step<'_>) -> Option<ReactionClass> {
         if halide && step.leaving_halogen(acceptor).is_some() && it.group(donor) != Group::AcylHalide {
             return Some(match (it.is_sp3(donor), it.is_sp3(acceptor)) {
                 (false, false) => class!("Ullmann biaryl coupling"),
+                (true, false) if becomes_zinc_iodide(it, donor) => class!("Negishi coupling"),
+                (false, true) if becomes_zinc_iodide(it, acceptor) => class!("Negishi coupling"),
                 (false, true) if it.carbons(acceptor) > 0 => class!("cross-electrophile coupling"),
                 (true, false) if it.carbons(donor) > 0 => class!("cross-electrophile coupling"),
                 _ => class!("organometallic alkylation"),

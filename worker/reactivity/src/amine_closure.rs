@@ -42,7 +42,10 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             {
                 return Err(Refusal::SelfReacting);
             }
-            Event::ReductiveAmination { nitrogen, .. } if is_halo_amine(&step.before, nitrogen) => {
+            Event::ReductiveAmination { nitrogen, .. }
+                if step.before.group(nitrogen) == Group::PrimaryAmine
+                    && is_free_halo_amine(&step.before, nitrogen) =>
+            {
                 return Err(Refusal::SelfReacting);
             }
             Event::NitroReduction { nitrogen } | Event::AzideReduction { nitrogen } => {
@@ -87,15 +90,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     if events.iter().any(is_slow) { refuse_slow_amines(step) } else { Ok(()) }
 }
 
-/// Returns true for an open primary amine two carbons from a halogen, which closes to the aziridine where an aldehyde is to take the free amine.
-fn is_halo_amine(it: &Facts, amine: u32) -> bool {
-    it.group(amine) == Group::PrimaryAmine
-        && it
-            .next_to(amine)
-            .any(|alpha| it.is_sp3(alpha) && it.next_to(alpha).any(|beta| it.is_alkyl_halide(beta)))
-}
-
-/// Returns true for the free base of a primary or secondary amine two carbons from a halogen, which closes to the aziridine before it takes another halide.
+/// Returns true for the free base of a primary or secondary amine two carbons from a halogen, which closes to the aziridine before it takes another halide or, if primary, an aldehyde.
 fn is_free_halo_amine(it: &Facts, amine: u32) -> bool {
     it.is_amine(amine)
         && it

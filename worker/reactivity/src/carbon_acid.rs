@@ -2,7 +2,7 @@
 //!
 //! Sources: Harris and Harris, Org. React. 1969, 17, 155, for the dianions of β-keto esters, whose γ-carbon adds to aldehydes and does not condense; Bordwell, Acc. Chem.
 //! Res. 1988, 21, 456, for acidities; Touster, Org. React. 1953, 7, 327, for nitrosation, which needs a ketone or two acceptors; Clayden, Greeves and Warren, chapter 26,
-//! for acyl chlorides, whose ketenes and ketones take the carbanion of a hydrocarbon, and chapter 17 for E1cB reactions, and chapter 20 for phenols, whose ketones base turns back; Doran, "Medicinal Chemistry" 1959, 4, 1, for
+//! for acyl chlorides, whose ketenes and ketones take the carbanion of a hydrocarbon, chapter 17 for E1cB reactions, and chapter 20 for phenols, whose ketones base turns back; Doran, "Medicinal Chemistry" 1959, 4, 1, for
 //! barbituric acids, which chemists alkylate as malonic esters; Luzzio, Tetrahedron 2001, 57, 915, for nitroaldols; van Leusen and van Leusen, Org. React. 2001, 57, 417, for tosylmethyl isocyanide.
 
 use crate::change::{Facts, Step};

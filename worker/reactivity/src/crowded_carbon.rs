@@ -20,7 +20,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 && it.ring(leaving) != 3
                 && !step.are_in_same_molecule(nucleophile, carbon)
                 || it.count(carbon, CL) > 1 && is_shielded_tertiary(it, nucleophile)
-                || is_open_amine(it, nucleophile)
+                || it.is_simple_amine(nucleophile)
                     && !it.is_hydroxyl(leaving)
                     && !step.are_in_same_molecule(nucleophile, carbon)
                     && is_secondary_neopentylic(it, carbon)
@@ -47,11 +47,6 @@ fn is_beside_diarylcarbinol(it: &Facts, carbon: u32) -> bool {
         && it.next_to(carbon).any(|next| {
             it.is_sp3(next) && it.hydrogens(next) == 0 && it.aryls(next) == 2 && it.count(next, O) == 1
         })
-}
-
-/// Returns true for the nitrogen of ammonia or of a primary or secondary amine.
-fn is_open_amine(it: &Facts, nitrogen: u32) -> bool {
-    it.element(nitrogen) == N && it.is_simple_amine(nitrogen)
 }
 
 /// Returns true for a secondary carbon without a ring of three or an acceptor beside a quaternary carbon: an amine takes hydrogen, or a cation shifts.

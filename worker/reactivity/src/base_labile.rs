@@ -72,6 +72,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
                 || is_aldol_ketone(step, carbon)
                 || step.atoms().any(|atom| is_beta_halo_ketone(step, atom))
         }
+        Event::ReductiveAmination { carbon, .. } | Event::Imination { carbon, .. } => {
+            is_aryloxy_ketone(&step.before, carbon)
+        }
         Event::ConjugateAddition { nucleophile, .. } => is_beside_halo_ketone(step, nucleophile),
         Event::Arylation { nucleophile, .. } => {
             is_cyanohydrin_oxygen(&step.before, nucleophile)
@@ -368,4 +371,16 @@ fn is_gamma_halide(step: &Step<'_>, carbon: u32) -> bool {
     it.is_alkyl_halide(carbon)
         && step.is_untouched(carbon)
         && it.next_to(carbon).any(|beta| it.is_sp3(beta) && it.next_to(beta).any(is_enolisable))
+}
+
+/// Returns true for a ketone or aldehyde two carbons from a phenol's oxygen or an acyloxy group, which an amine takes off to the enone (Clayden, Greeves and Warren, chapter 22).
+fn is_aryloxy_ketone(it: &Facts, carbonyl: u32) -> bool {
+    let leaves = |oxygen: u32| {
+        matches!(it.group(oxygen), Group::ArylEther | Group::EsterOxygen) && it.ring(oxygen) == 0
+    };
+    let bears_oxygen = |beta: u32| it.is_sp3(beta) && it.next_to(beta).any(leaves);
+    matches!(it.group(carbonyl), Group::Ketone | Group::Aldehyde)
+        && it
+            .next_to(carbonyl)
+            .any(|alpha| it.is_sp3(alpha) && it.hydrogens(alpha) > 0 && it.next_to(alpha).any(bears_oxygen))
 }

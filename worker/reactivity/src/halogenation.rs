@@ -156,6 +156,7 @@ fn leaves_twin_lactam(step: &Step<'_>, own: u32) -> bool {
             && it.is_aromatic(nitrogen)
             && (it.hydrogens(nitrogen) > 0 || it.degree(nitrogen) == 2)
     };
+    let is_between = |atom: u32| it.next_to(atom).filter(|&next| is_free(next)).count() == 2;
     let is_hydroxyl = |next: u32| it.is_hydroxyl(next) || it.group(next) == Group::CarbonylOxygen;
     let positions = aromatic_positions(&it.structure, own);
     it.ring(own) == 6
@@ -163,7 +164,7 @@ fn leaves_twin_lactam(step: &Step<'_>, own: u32) -> bool {
         && positions.iter().all(|&(atom, _)| it.element(atom) != N || is_free(atom))
         && positions.iter().any(|&(atom, distance)| {
             distance == 2
-                && it.next_to(atom).filter(|&next| is_free(next)).count() == 2
+                && (is_between(atom) || is_between(own))
                 && it.next_to(atom).any(|next| is_hydroxyl(next) && step.is_untouched(next))
         })
 }

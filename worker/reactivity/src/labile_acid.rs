@@ -8,9 +8,9 @@ use crate::change::Facts;
 use crate::group::Group;
 use crate::queries::*;
 
-/// Returns true for the acid carbon of an α-nitro acid or a thiocarbamic acid.
+/// Returns true for the acid carbon of an α-nitro acid, a thiocarbamic acid or a 2-pyridylmalonic acid.
 pub fn is_labile_acid(it: &Facts, acid: u32) -> bool {
-    is_nitro_acid(it, acid) || is_thiocarbamic_acid(it, acid)
+    is_nitro_acid(it, acid) || is_thiocarbamic_acid(it, acid) || is_azinylmalonic_acid(it, acid)
 }
 
 /// Returns true for the acid carbon of a free β-keto acid or of its enol, which loses carbon dioxide (Clayden, Greeves and Warren, chapter 25).
@@ -45,6 +45,18 @@ pub fn is_enamino_acid(it: &Facts, acid: u32) -> bool {
 fn is_nitro_acid(it: &Facts, acid: u32) -> bool {
     it.group(acid) == Group::Acid
         && it.next_to(acid).any(|alpha| it.is_sp3(alpha) && it.next_to(alpha).any(|next| it.is_nitro(next)))
+}
+
+/// Returns true for the acid carbon of a malonic acid or half ester on C2 or C4 of a pyridine, whose nitrogen takes the proton as carbon dioxide leaves (Joule and Mills 2010, chapter 8).
+fn is_azinylmalonic_acid(it: &Facts, acid: u32) -> bool {
+    let is_malonic = |alpha: u32| {
+        it.is_sp3(alpha)
+            && it.next_to(alpha).any(|other| {
+                other != acid && matches!(it.group(other), Group::Ester | Group::Acid | Group::Amide)
+            })
+            && it.next_to(alpha).any(|ipso| it.is_aromatic_carbon(ipso) && it.has_conjugated_azine(ipso))
+    };
+    it.group(acid) == Group::Acid && it.next_to(acid).any(is_malonic)
 }
 
 /// Returns true for the carbon of a free thiocarbamic or dithiocarbamic acid.

@@ -194,6 +194,7 @@ fn self_reacting(step: &Step<'_>) -> Verdict {
                     true
                 }
                 Group::Isocyanate if own == Group::Azole => true,
+                Group::SulfonylHalide if own == Group::Phenol && it.count(other, CL) > 0 => true,
                 Group::AcylHalide if own == Group::Azole && it.next_to(other).any(|next| it.is_sp3(next)) => {
                     true
                 }

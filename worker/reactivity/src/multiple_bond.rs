@@ -20,6 +20,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             Event::Alkynylation { alkyne, .. } if is_terminal_ynone(&step.before, alkyne) => {
                 return Err(Refusal::Unreactive);
             }
+            Event::Alkynylation { alkyne, .. } if is_acetylene(&step.before, alkyne) => {
+                return Err(Refusal::CompetingGroup);
+            }
             Event::Alkynylation { alkyne, carbon, .. } if closes_to_benzofuran(step, alkyne, carbon) => {
                 return Err(Refusal::SelfReacting);
             }
@@ -127,6 +130,11 @@ fn is_methacrylate_and_crowded_ring(it: &Facts, alkene: u32, carbon: u32) -> boo
     it.hydrogens(alkene) == 2
         && it.doubly(alkene, has_chain).is_some()
         && it.next_to(carbon).filter(is_group).count() == 2
+}
+
+/// Returns true for a carbon of acetylene, which couples at both ends: chemists take trimethylsilylacetylene (Chinchilla and Nájera, Chem. Rev. 2007, 107, 874).
+fn is_acetylene(it: &Facts, alkyne: u32) -> bool {
+    it.hydrogens(alkyne) > 0 && it.is_ethynyl(alkyne)
 }
 
 /// Returns true for the terminal carbon of an ynone, which takes the amine of a Sonogashira coupling (Chinchilla and Nájera, Chem. Rev. 2007, 107, 874).

@@ -90,7 +90,7 @@ fn takes_metal(step: &Step<'_>, atom: u32) -> bool {
     }
 }
 
-/// Refuses free O–H and N–H. Aryl halides bear the N–H of amides and indoles, and of an azole in their own rings, which a hydride or a second
+/// Refuses free O–H and N–H and terminal alkynes. Aryl halides bear the N–H of amides and indoles, and of an azole in their own rings, which a hydride or a second
 /// portion of butyllithium deprotonates (Moyer, Shiurba and Rapoport, J. Org. Chem. 1986, 51, 5106; Hahn and others, J. Heterocycl. Chem. 1991, 28, 1189).
 fn refuse_acids(step: &Step<'_>, carbon: u32) -> Verdict {
     let it = &step.before;
@@ -104,6 +104,7 @@ fn refuse_acids(step: &Step<'_>, carbon: u32) -> Verdict {
                 | Group::SulfonamideNitrogen
                 | Group::Indole => it.is_sp3(carbon),
                 Group::Azole => !it.shares_arene(atom, carbon),
+                Group::TerminalAlkyne => true,
                 _ => matches!(it.element(atom), N | O | S),
             }
     };

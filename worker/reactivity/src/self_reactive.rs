@@ -19,6 +19,7 @@ pub fn reacts_with_itself(it: &Facts, atom: u32) -> bool {
                 || is_glyoxylyl_halide(it, atom)
                 || is_halo_diazo(it, atom)
                 || is_halide_of_own_nucleophile(it, atom)
+                || is_anilinopropanal(it, atom)
         }
         N => is_isocyanide_beside_nucleophile(it, atom) || is_free_dihydroxyindole(it, atom),
         O => is_silyl_enol_ether_of_alcohol(it, atom),
@@ -55,6 +56,13 @@ fn is_halide_of_own_nucleophile(it: &Facts, acyl: u32) -> bool {
     };
     it.next_to(acyl).any(is_closing)
         || it.distances(acyl, 12).into_iter().any(|(atom, _)| is_boronic_acid(atom))
+}
+
+/// Returns true for an aldehyde two carbons from a free aniline, which adds to the next molecule's and leaves acrolein (March, chapter 16).
+fn is_anilinopropanal(it: &Facts, aldehyde: u32) -> bool {
+    let bears_aniline = |beta: u32| it.is_sp3(beta) && it.next_to(beta).any(|next| it.is_free_aniline(next));
+    it.group(aldehyde) == Group::Aldehyde
+        && it.next_to(aldehyde).any(|alpha| it.is_sp3(alpha) && it.next_to(alpha).any(bears_aniline))
 }
 
 /// Returns true for the sulfur of an S-acylisothiourea, whose acyl group goes to a nitrogen.
